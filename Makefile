@@ -1,0 +1,42 @@
+# Every target a newcomer guesses. `make` alone lists them.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_ARGS ?=
+ENGINE ?= simulator
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-vllm demo test lint unit contract integration e2e bench clean lock generate testbed-up testbed-down
+
+help: ## List the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/.installed: requirements/dev.txt pyproject.toml simulator/pyproject.toml operator/specdec_operator/__about__.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./simulator
+	@touch $@
+
+setup: $(VENV)/.installed ## Make .venv with the package, its `specdec` command and the tools
+
+lint: setup ## Style, types, layers, generated files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: setup ## Fast tests of the pure code
+	$(BIN)/pytest tests/unit $(PYTEST_ARGS)
+
+contract: setup ## Adapters, simulator and CRDs against recordings and conventions
+	$(BIN)/pytest tests/contract $(PYTEST_ARGS)
+
+lock: ## Write requirements/*.txt anew from pyproject.toml (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/runtime.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml requirements/build.in --group dev -o requirements/dev.txt
+
+clean: ## Remove what the targets made here (not the caches)
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+test: lint unit ## Everything: style, types, layers, unit, contract, integration, end to end with the simulator

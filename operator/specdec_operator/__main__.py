@@ -1,0 +1,1 @@
+"""Configuration and wiring of the operator process."""

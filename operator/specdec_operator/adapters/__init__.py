@@ -1,0 +1,1 @@
+"""The shell's edges: the only modules that open sockets."""

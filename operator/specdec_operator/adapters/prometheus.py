@@ -1,0 +1,1 @@
+"""Prometheus as the metrics source."""

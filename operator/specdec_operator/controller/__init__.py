@@ -1,0 +1,1 @@
+"""The shell: watch events, keyed queue, reconcile."""

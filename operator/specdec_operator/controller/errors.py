@@ -1,0 +1,1 @@
+"""What each failure of the API server means for a reconcile."""

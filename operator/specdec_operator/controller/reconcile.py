@@ -1,0 +1,1 @@
+"""One pass over one object: read, decide, plan, apply, report."""

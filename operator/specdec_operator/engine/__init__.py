@@ -1,0 +1,1 @@
+"""PURE: what each vLLM release accepts, and the arguments for it."""

@@ -1,0 +1,1 @@
+"""PURE: from signals to a decision."""

@@ -1,0 +1,1 @@
+"""PURE: the objects to apply for one SpecDecDeployment."""

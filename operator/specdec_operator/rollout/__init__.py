@@ -1,0 +1,1 @@
+"""PURE: the step planner for switches and rollouts."""

@@ -1,0 +1,1 @@
+"""Metrics, health and logs of the operator itself."""

@@ -1,0 +1,1 @@
+"""A vLLM stand-in: its HTTP API, metrics, flags and physics, without a GPU."""
