@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from specdec_operator.api.quantities import format_duration, parse_duration, parse_fraction
 
 
