@@ -48,6 +48,7 @@ class Reason(StrEnum):
     CRASH_LOOPING = "CrashLooping"
     ACCELERATOR_TAKEN = "AcceleratorTaken"
     UNSCHEDULABLE = "Unschedulable"
+    SCHEDULING_GATED = "SchedulingGated"
     NOT_STALLED = "NotStalled"
     # ConfigValid
     VALID = "Valid"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from specdec_operator.api.conditions import Condition, Reason
 from specdec_operator.api.spec import RolloutSpec
+from specdec_operator.api.status import RolloutKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,16 @@ class PodView:
     """Reason of a container that waits: CrashLoopBackOff, ImagePullBackOff, ..."""
     last_exit: str = ""
     """How the last container ended, such as "Error (exit code 1)"."""
+    ready_changed_at: float | None = None
+    """When `ready` last changed: lastTransitionTime of the condition Ready; None unknown."""
+    grace_seconds: float = 600.0
+    """`terminationGracePeriodSeconds`: the longest that a container may take to end."""
     drain_started_at: float | None = None
     method_set_at: float | None = None
     replaces_container: str | None = None
-    """The container that still ran the old method when the new one was set."""
+    """The container that still ran the old method when the new one was set; empty when none ran."""
+    restarts_when_set: int | None = None
+    """`restarts` when the method was set, so that exits since then can be counted; None unknown."""
     spec_hash: str = ""
     node_lost: bool = False
     requests: float | None = None
@@ -76,24 +83,34 @@ class FleetView:
     budget_serving: int | None
     """`status.currentHealthy` of the budget; None when unknown."""
     suspended: bool
+    namespace: str = ""
+    """Namespace of the object, for commands that messages tell the user to run."""
     pods: tuple[PodView, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveService:
-    """Remove the serving label and note the start of the drain, in one patch; then touch the budget."""
+    """Remove the serving label and note the start of the drain, in one patch."""
 
     pod: PodView
 
 
 @dataclass(frozen=True, slots=True)
 class TouchBudget:
-    """Write an annotation of the PodDisruptionBudget: its controller does not see a label go."""
+    """Write an annotation of the PodDisruptionBudget: its controller does not see a label go.
+
+    A plan asks for it right after LeaveService, and again while the budget still counts pods that have left.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SetMethod:
-    """Annotate the pod with the method and with the container that is to end."""
+    """Annotate the pod with the method.
+
+    If `method.config` differs from `pod.config` the engine restarts, and the same patch records what it replaces:
+    `pod.container_id` (empty when none runs), `pod.restarts` and the time. If only the name differs, only the name
+    is written: nothing restarts.
+    """
 
     pod: PodView
     method: MethodOnPod
@@ -101,7 +118,10 @@ class SetMethod:
 
 @dataclass(frozen=True, slots=True)
 class Rejoin:
-    """Put the serving label back and remove the drain's annotations."""
+    """Put the serving label back and remove the start of the drain.
+
+    What the last SetMethod recorded stays: it tells exits of this method's engine from earlier ones.
+    """
 
     pod: PodView
 
@@ -140,4 +160,11 @@ class Plan:
     look_again: float | None = None
     stalled: Condition | None = None
     """The condition Stalled=True when the fleet cannot go on; None otherwise."""
+    kind: RolloutKind | None = None
+    """Whether pods are switched or replaced; None when idle."""
+    reconciling: Condition | None = None
+    """The condition Reconciling=True while pods are replaced because the spec changed; None otherwise."""
+    settled: bool = False
+    """Every pod there is has the target and the spec, and none is out of service by our acts: the switch is over."""
     details: Mapping[str, str] = field(default_factory=dict)
+    """Facts that move too often for a condition's message, such as the number of requests still running."""
