@@ -81,6 +81,9 @@ class Reason(StrEnum):
     """What the operator would do in mode Recommend."""
     NOT_DECIDED_YET = "NotDecidedYet"
     MINIMUM_DWELL = "MinimumDwell"
+    METHOD_REMOVED = "MethodRemoved"
+    """The active method is no longer in the spec."""
+    QUARANTINED = "Quarantined"
     # Switching
     DRAINING = "Draining"
     RESTARTING = "Restarting"

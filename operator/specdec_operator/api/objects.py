@@ -1,14 +1,27 @@
-"""The two kinds as whole objects, parsed from what the API server gives."""
+"""The two kinds as whole objects, parsed from what the API server or a file gives."""
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
 
+from specdec_operator.api.base import StatusModel
 from specdec_operator.api.profile import SpecDecProfileSpec, SpecDecProfileStatus
+from specdec_operator.api.schema import Rule, quoted
 from specdec_operator.api.spec import SpecDecDeploymentSpec
 from specdec_operator.api.status import SpecDecDeploymentStatus
+
+_Status = TypeVar("_Status", bound=StatusModel)
+
+_NAME = r"[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?"
+NAME_RULE: Final = Rule(
+    f"self.metadata.name.matches({quoted(f'^{_NAME}$')})",
+    "metadata.name: use at most 40 lower-case letters, digits and dashes, a letter first and no dash last; "
+    "the Service takes this name",
+)
+"""At the root of a SpecDecDeployment."""
 
 
 class Metadata(BaseModel):
@@ -34,21 +47,57 @@ class _Object(BaseModel):
     def parse(cls, body: Mapping[str, Any]) -> Self:
         """Read an object as the API server or a file gives it.
 
+        Whatever this release cannot read in `status` is left out, because another release may have written it;
+        in `spec` it is an error.
+
         Raises:
             pydantic.ValidationError: naming each field that does not fit.
         """
         return cls.model_validate(dict(body))
 
 
+def readable(status: type[_Status], raw: Mapping[str, Any]) -> _Status:
+    """Read a status, leaving out each entry of a list, or else each field, that does not fit its type."""
+    content = {name: list(value) if isinstance(value, list | tuple) else value for name, value in raw.items()}
+    while True:
+        try:
+            return status.model_validate(content)
+        except ValidationError as error:
+            for location in {found["loc"][:2] for found in error.errors()}:
+                _leave_out(content, *location)
+
+
+def _leave_out(content: dict[str, Any], field: int | str, index: int | str = "") -> None:
+    entries = content.get(str(field))
+    if isinstance(entries, list) and isinstance(index, int):
+        entries[index] = None
+        content[str(field)] = [entry for entry in entries if entry is not None]
+    else:
+        content.pop(str(field), None)
+
+
+def _read_as(status: type[StatusModel]) -> BeforeValidator:
+    return BeforeValidator(lambda value: readable(status, value) if isinstance(value, Mapping) else value)
+
+
 class SpecDecDeployment(_Object):
     """One deployment of vLLM engines."""
 
     spec: SpecDecDeploymentSpec
-    status: Annotated[SpecDecDeploymentStatus, Field(default_factory=SpecDecDeploymentStatus)]
+    status: Annotated[
+        SpecDecDeploymentStatus, Field(default_factory=SpecDecDeploymentStatus), _read_as(SpecDecDeploymentStatus)
+    ]
+
+    @field_validator("metadata")
+    @classmethod
+    def _name_fits(cls, metadata: Metadata) -> Metadata:
+        if not re.fullmatch(_NAME, metadata.name):
+            raise ValueError(f"{metadata.name!r}: {NAME_RULE.message}")
+        return metadata
 
 
 class SpecDecProfile(_Object):
     """Measured curves of one model on one kind of hardware."""
 
     spec: SpecDecProfileSpec
-    status: Annotated[SpecDecProfileStatus, Field(default_factory=SpecDecProfileStatus)]
+    status: Annotated[SpecDecProfileStatus, Field(default_factory=SpecDecProfileStatus), _read_as(SpecDecProfileStatus)]
