@@ -38,6 +38,12 @@ class Children:
     pods: tuple[JsonObject, ...] = ()
 
 
+def is_ours(body: JsonObject, owner_uid: str) -> bool:
+    """Say whether the controller ownerReference of an object has this uid: only then may it be written."""
+    owners = body.get("metadata", {}).get("ownerReferences") or ()
+    return any(owner.get("controller") is True and owner.get("uid") == owner_uid for owner in owners)
+
+
 class EventType(StrEnum):
     """Kubernetes' two event types."""
 

@@ -1,25 +1,24 @@
-"""`spec.engine`: the vLLM that serves the model."""
+"""`spec.engine`: the vLLM that serves the model.
 
-import re
-from typing import Annotated, Final, Self
+Two rules stand in the CRD only, because `engine/` checks them itself and says more about them: that the release is
+known, and that `extraArgs` keeps off the operator's flags.
+"""
+
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from specdec_operator.api.base import ApiModel, Fraction, FreeObject, LongText, NamedObject
 from specdec_operator.api.names import CONFIG_ENVIRONMENT
-from specdec_operator.api.owned_flags import OWNED_FLAGS, owner_of
+from specdec_operator.api.owned_flags import OWNED_FLAGS
 from specdec_operator.api.schema import Matches, Rule, UniqueBy, cel, quoted
 
-_RELEASE = r"[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?"
-_RELEASE_TAG: Final = rf":v?({_RELEASE})(?:@sha256:[0-9a-f]+)?$"
+_RELEASE = r"[0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?(?:\.post[0-9]+)?(?:\.dev[0-9]+)?(?:[-+_][-A-Za-z0-9._+]*)?"
 
 EngineVersion = Annotated[
     str,
-    Field(min_length=1, max_length=32),
-    Matches(
-        r"[0-9]+\.[0-9]+\.[0-9]+(?:\.?(?:rc|post|dev)[0-9]+)*(?:\+[A-Za-z0-9.]+)?",
-        "write a vLLM release in quotes and without a leading v, such as '0.32.0'",
-    ),
+    Field(min_length=1, max_length=64),
+    Matches(_RELEASE, "write a vLLM release without a leading v, such as '0.32.0'"),
 ]
 ParallelSize = Annotated[int, Field(ge=1, le=1024)]
 Argument = Annotated[str, Field(max_length=4096)]
@@ -43,7 +42,7 @@ class Accelerator(ApiModel):
 
 
 _VERSION_KNOWN = Rule(
-    f"has(self.version) || (has(self.image) && self.image.matches({quoted(_RELEASE_TAG)}))",
+    f"has(self.version) || (has(self.image) && self.image.matches({quoted(f':v?{_RELEASE}(?:@|$)')}))",
     "engine.version: name the vLLM release, such as '0.32.0'; it may only be left out where the tag of engine.image "
     "is a release, such as v0.32.0",
     ".version",
@@ -87,22 +86,8 @@ class EngineSpec(ApiModel):
     env_from: Annotated[tuple[FreeObject, ...], Field(max_length=64)] = ()
     """Sources of further environment, as in a container."""
 
-    @property
-    def release(self) -> str | None:
-        """The vLLM release that decides the rules: `version`, else the tag of `image`."""
-        if self.version is not None:
-            return self.version
-        found = re.search(_RELEASE_TAG, self.image or "")
-        return found.group(1) if found else None
-
     @model_validator(mode="after")
-    def _rules(self) -> Self:
-        if self.release is None:
-            raise ValueError(_VERSION_KNOWN.message)
+    def _environment_is_free(self) -> Self:
         if any(entry["name"] == CONFIG_ENVIRONMENT for entry in self.env):
             raise ValueError(_ENVIRONMENT_FREE.message)
-        for position, argument in enumerate(self.extra_args):
-            owner = owner_of(argument)
-            if owner is not None:
-                raise ValueError(f"extraArgs[{position}] {argument[:64]!r}: {owner.message}")
         return self
