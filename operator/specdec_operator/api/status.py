@@ -245,3 +245,5 @@ class SpecDecDeploymentStatus(StatusModel):
     """A switch or rollout on its way."""
     last_requested_at: Annotated[str, Field(max_length=253)] | None = None
     """The last value of the annotation specdec.dev/requestedAt that was acted on."""
+    budget_since: Time | None = None
+    """Switches before this time do not count: the user asked for a retry."""
