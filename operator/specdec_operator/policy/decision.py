@@ -57,6 +57,9 @@ class PolicyMemory:
     crossed_since: float | None = None
     """Unix seconds since which the same other method has been the better one."""
     candidate: str | None = None
+    acceptance: tuple[tuple[str, float], ...] = ()
+    """Smoothed acceptance length of each method that has run, by name: once off, an engine exports none."""
+    acceptance_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

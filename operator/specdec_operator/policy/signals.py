@@ -27,6 +27,8 @@ class EngineSample:
     accepted: float | None = None
     accepted_per_position: tuple[float, ...] = ()
     kv_cache_usage: float | None = None
+    scrape_interval: float | None = None
+    """Seconds between the samples of this engine as found, None while there are too few of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Reading:
     taken_at: float
     scrape_interval: float | None = None
     """Seconds between samples of a series as found, None while unknown."""
+    window: float | None = None
+    """Seconds that the rates cover, None where the source did not say."""
     engines: Mapping[tuple[str, str], tuple[EngineSample, ...]] = field(default_factory=dict)
     problems: Mapping[tuple[str, str], Unavailable] = field(default_factory=dict)
     """Pods whose series are there and cannot be used (stale, ambiguous, not finite)."""
