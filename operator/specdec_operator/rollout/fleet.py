@@ -85,6 +85,8 @@ class FleetView:
     suspended: bool
     namespace: str = ""
     """Namespace of the object, for commands that messages tell the user to run."""
+    switch_started_at: float | None = None
+    """When the switch on its way began: only engines started since then speak against the target. None: all do."""
     pods: tuple[PodView, ...] = field(default=())
 
 
