@@ -72,7 +72,7 @@ class ModelCache(ApiModel):
     persistent_volume_claim: PersistentVolumeClaimCache | None = None
     """One existing claim that all replicas share."""
     per_replica_claim: PerReplicaClaimCache | None = None
-    """One claim a replica, made by the operator and kept when the object is deleted."""
+    """One claim a replica, kept when replicas go down and deleted with the object."""
     empty_dir: EmptyDirCache | None = None
     """Storage of the pod itself."""
 
@@ -100,7 +100,7 @@ _CLAIM_KEPT = Rule(
     f"({_CLAIM.format('self')}) == ({_CLAIM.format('oldSelf')}) && "
     f"(!({_CLAIM.format('self')}) || self.cache.perReplicaClaim == oldSelf.cache.perReplicaClaim)",
     "model.cache.perReplicaClaim cannot be added, changed or removed later, because the claims of a StatefulSet are "
-    "immutable: delete the object (its claims stay) and create it anew",
+    "immutable: delete the object and create it anew",
     ".cache",
 )
 

@@ -44,4 +44,6 @@ NONE_METHOD: Final = "none"
 """The built-in method: plain decoding. No entry of `spec.speculation.methods` may take this name."""
 
 ENGINE_CONTAINER: Final = "engine"
+OWN_VOLUME_PREFIX: Final = "specdec-"
+"""Names of the operator's own volumes in a pod begin with it."""
 CONFIG_ENVIRONMENT: Final = "SPECULATIVE_CONFIG"

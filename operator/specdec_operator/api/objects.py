@@ -1,7 +1,7 @@
 """The two kinds as whole objects, parsed from what the API server or a file gives."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
@@ -58,22 +58,26 @@ class _Object(BaseModel):
 
 def readable(status: type[_Status], raw: Mapping[str, Any]) -> _Status:
     """Read a status, leaving out each entry of a list, or else each field, that does not fit its type."""
-    content = {name: list(value) if isinstance(value, list | tuple) else value for name, value in raw.items()}
+    content = dict(raw)
     while True:
         try:
             return status.model_validate(content)
         except ValidationError as error:
-            for location in {found["loc"][:2] for found in error.errors()}:
-                _leave_out(content, *location)
+            rest = _without(content, [found["loc"][:2] for found in error.errors()])
+            if rest == content:
+                return status()
+            content = rest
 
 
-def _leave_out(content: dict[str, Any], field: int | str, index: int | str = "") -> None:
-    entries = content.get(str(field))
-    if isinstance(entries, list) and isinstance(index, int):
-        entries[index] = None
-        content[str(field)] = [entry for entry in entries if entry is not None]
-    else:
-        content.pop(str(field), None)
+def _without(content: dict[str, Any], locations: Collection[tuple[int | str, ...]]) -> dict[str, Any]:
+    """Return the content without what stands at the locations: (field, index) in a list, or (field, ...)."""
+    rest = {field: value for field, value in content.items() if not any(place[:1] == (field,) for place in locations)}
+    for field in set(content) - set(rest):
+        entries = content[field]
+        unfit = {place[1] for place in locations if place[0] == field and len(place) > 1 and isinstance(place[1], int)}
+        if isinstance(entries, list) and unfit:
+            rest[field] = [entry for index, entry in enumerate(entries) if index not in unfit]
+    return rest
 
 
 def _read_as(status: type[StatusModel]) -> BeforeValidator:

@@ -14,7 +14,7 @@ from specdec_operator.api.base import (
     ObjectName,
     Quantity,
 )
-from specdec_operator.api.names import ENGINE_CONTAINER, GROUP, MANAGED_BY_LABEL
+from specdec_operator.api.names import ENGINE_CONTAINER, GROUP, MANAGED_BY_LABEL, OWN_VOLUME_PREFIX
 from specdec_operator.api.schema import Rule, UniqueBy, cel
 
 _OWN_LABELS = Rule(
@@ -32,12 +32,17 @@ _OWN_CONTAINER = Rule(
     f"pod.initContainers: the name {ENGINE_CONTAINER} belongs to the engine's container; choose another name",
     ".initContainers",
 )
+_OWN_VOLUMES = Rule(
+    f"!has(self.volumes) || self.volumes.all(v, !v.name.startsWith('{OWN_VOLUME_PREFIX}'))",
+    f"pod.volumes: names beginning with {OWN_VOLUME_PREFIX} belong to the operator; choose another name",
+    ".volumes",
+)
 
 
 class PodSpec(ApiModel):
     """What the user may say about the pods; `overrides` is a strategic-merge patch for the rest."""
 
-    model_config = cel(_OWN_LABELS, _OWN_ANNOTATIONS, _OWN_CONTAINER)
+    model_config = cel(_OWN_LABELS, _OWN_ANNOTATIONS, _OWN_CONTAINER, _OWN_VOLUMES)
 
     labels: Labels = Field(default_factory=dict)
     """Further labels."""
@@ -68,11 +73,11 @@ class PodSpec(ApiModel):
     volume_mounts: Annotated[tuple[MountObject, ...], Field(max_length=64), UniqueBy("mountPath")] = ()
     """Where the engine sees these volumes."""
     security_context: FreeObject | None = None
-    """Replaces the operator's restricted security context."""
+    """Security context of the pod, over the operator's own (seccomp profile RuntimeDefault)."""
     shared_memory_size: Quantity | None = None
-    """Size of /dev/shm. Absent: by tensor parallel size."""
+    """Size of /dev/shm. Absent: no bound of its own with several parallel ranks, the runtime's default with one."""
     termination_grace_period_seconds: Annotated[int, Field(ge=30, le=86_400)] | None = None
-    """Time that a pod has to end. Absent: `rollout.drainTimeout` and a margin."""
+    """Seconds that a pod has to end. Absent: `rollout.drainTimeout` and 25 seconds around it."""
     overrides: Annotated[FreeObject, Field(max_length=32)] | None = None
     """Strategic-merge patch on the pod template, applied last; refused where it touches what the operator owns."""
 
@@ -84,4 +89,6 @@ class PodSpec(ApiModel):
             raise ValueError(_OWN_ANNOTATIONS.message)
         if any(container["name"] == ENGINE_CONTAINER for container in self.init_containers):
             raise ValueError(_OWN_CONTAINER.message)
+        if any(volume["name"].startswith(OWN_VOLUME_PREFIX) for volume in self.volumes):
+            raise ValueError(_OWN_VOLUMES.message)
         return self
