@@ -1,0 +1,1 @@
+"""vLLM's HTTP API in front of the simulated engines."""
