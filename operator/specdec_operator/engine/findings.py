@@ -29,3 +29,13 @@ class Finding:
     remedy: str
     """What to write instead."""
     method: str | None = None
+
+
+def error(field: str, message: str, remedy: str, *, rule: str, reason: Reason = Reason.RESERVED_ARGUMENT) -> Finding:
+    """Make a finding that forbids rendering the spec."""
+    return Finding(rule, Severity.ERROR, reason, field, message, remedy)
+
+
+def warning(field: str, message: str, remedy: str, *, rule: str) -> Finding:
+    """Make a finding that the spec can be run with."""
+    return Finding(rule, Severity.WARNING, Reason.VALID_WITH_WARNINGS, field, message, remedy)

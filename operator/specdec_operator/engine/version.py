@@ -8,7 +8,7 @@ from typing import Final
 
 from specdec_operator.api.conditions import Reason
 from specdec_operator.api.spec import EngineSpec
-from specdec_operator.engine.findings import Finding, Severity
+from specdec_operator.engine.findings import Finding, error
 
 Release = tuple[int, int, int]
 
@@ -123,11 +123,6 @@ def engine_image(engine: EngineSpec) -> str:
 
 def _unknown(field: str, value: str | None) -> Finding:
     said = "neither version nor image is given" if value is None else f"{value!r} names no vLLM release"
-    return Finding(
-        rule="engine-version",
-        severity=Severity.ERROR,
-        reason=Reason.UNKNOWN_ENGINE_VERSION,
-        field=field,
-        message=f"the rules depend on the vLLM release, and {said}",
-        remedy=f"set spec.engine.version to the release inside the image, such as {format_release(NEWEST)}",
-    )
+    remedy = f"set spec.engine.version to the release inside the image, such as {format_release(NEWEST)}"
+    message = f"the rules depend on the vLLM release, and {said}"
+    return error(field, message, remedy, rule="engine-version", reason=Reason.UNKNOWN_ENGINE_VERSION)

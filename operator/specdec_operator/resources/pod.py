@@ -7,17 +7,22 @@ from specdec_operator.api.names import (
     CONFIG_ANNOTATION,
     ENGINE_CONTAINER,
     METHOD_ANNOTATION,
-    SERVING_LABEL,
     SPEC_HASH_ANNOTATION,
 )
 from specdec_operator.api.objects import SpecDecDeployment
 from specdec_operator.api.spec import SpecDecDeploymentSpec
-from specdec_operator.engine.render import PORT, RenderedMethod, literal, render_arguments
+from specdec_operator.engine.accelerator import accelerator_count, accelerator_name
+from specdec_operator.engine.render import (
+    PORT,
+    RenderedMethod,
+    literal,
+    render_arguments,
+)
 from specdec_operator.engine.timing import shutdown_timing
 from specdec_operator.engine.version import engine_image
 from specdec_operator.resources.environment import build_environment
 from specdec_operator.resources.overrides import merge_overrides
-from specdec_operator.resources.ownership import labels, spec_hash
+from specdec_operator.resources.ownership import labels, serving_selector, spec_hash
 from specdec_operator.resources.probes import PORT_NAME, liveness_probe, pre_stop, readiness_probe, startup_probe
 from specdec_operator.resources.volumes import Volumes
 
@@ -30,7 +35,7 @@ def build_pod_template(deployment: SpecDecDeployment, target: RenderedMethod, vo
     name = deployment.metadata.name
     template = {
         "metadata": {
-            "labels": {**spec.pod.labels, **labels(name), SERVING_LABEL: "true"},
+            "labels": {**labels(name), **spec.pod.labels, **serving_selector(name)},
             "annotations": {
                 **spec.pod.annotations,
                 CONFIG_ANNOTATION: target.config,
@@ -45,6 +50,7 @@ def build_pod_template(deployment: SpecDecDeployment, target: RenderedMethod, vo
 
 def _pod_spec(spec: SpecDecDeploymentSpec, name: str, volumes: Volumes) -> dict[str, Any]:
     pod = spec.pod
+    restricted = pod.security_context is None
     optional = {
         "serviceAccountName": pod.service_account_name,
         "automountServiceAccountToken": False if pod.service_account_name is None else None,
@@ -63,7 +69,7 @@ def _pod_spec(spec: SpecDecDeploymentSpec, name: str, volumes: Volumes) -> dict[
         "volumes": [*volumes.volumes, *_plain(pod.volumes)],
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": shutdown_timing(spec).grace,
-        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}, **(pod.security_context or {})},
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}} if restricted else pod.security_context,
         **{key: value for key, value in optional.items() if value is not None and value not in ([], {})},
     }
 
@@ -91,23 +97,14 @@ def _engine_container(spec: SpecDecDeploymentSpec, name: str, volumes: Volumes) 
     return container
 
 
-def accelerator_count(spec: SpecDecDeploymentSpec) -> int:
-    """Return how many accelerators one replica takes: as given, else one for each parallel process."""
-    engine = spec.engine
-    if engine.accelerator is not None and engine.accelerator.count is not None:
-        return engine.accelerator.count
-    return engine.tensor_parallel_size * engine.pipeline_parallel_size * engine.data_parallel_size
-
-
 def build_resources(spec: SpecDecDeploymentSpec) -> dict[str, Any]:
     """Return the container's resources: the user's, with the accelerator in requests and limits."""
     resources = dict(spec.resources or {})
     count = accelerator_count(spec)
     if count == 0:
         return resources
-    name = spec.engine.accelerator.resource_name if spec.engine.accelerator is not None else "nvidia.com/gpu"
     for kind in ("requests", "limits"):
-        resources[kind] = {**(resources.get(kind) or {}), name: str(count)}
+        resources[kind] = {**(resources.get(kind) or {}), accelerator_name(spec): str(count)}
     return resources
 
 

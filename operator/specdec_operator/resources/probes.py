@@ -20,11 +20,11 @@ The image must have `sh`, `cat`, `sleep`, `grep` and `python3`, as vLLM's images
 from typing import Any, Final
 
 from specdec_operator.api.names import CONFIG_ENVIRONMENT, SERVING_LABEL
+from specdec_operator.engine.owned import INFO_DIRECTORY
 from specdec_operator.engine.render import PORT
 from specdec_operator.engine.timing import PRE_STOP_SECONDS, STARTUP_PERIOD_SECONDS, startup_failures
 
 PORT_NAME: Final = "http"
-INFO_DIRECTORY: Final = "/etc/specdec"
 CONFIG_FILE: Final = "speculative-config"
 LABELS_FILE: Final = "labels"
 COUNT_FILE: Final = "/tmp/.specdec-liveness"  # noqa: S108 - in the container's own layer: a restart begins afresh

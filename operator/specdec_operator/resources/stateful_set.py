@@ -30,5 +30,4 @@ def build_stateful_set(deployment: SpecDecDeployment, target: RenderedMethod) ->
     }
     if volumes.claim_templates:
         spec["volumeClaimTemplates"] = list(volumes.claim_templates)
-        spec["persistentVolumeClaimRetentionPolicy"] = {"whenDeleted": "Delete", "whenScaled": "Retain"}
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": child_metadata(deployment), "spec": spec}

@@ -5,16 +5,20 @@ from typing import Any, Final
 
 from specdec_operator.api.names import CONFIG_ANNOTATION
 from specdec_operator.api.spec import EmptyDirCache, ModelCache, SpecDecDeploymentSpec
-from specdec_operator.resources.probes import CONFIG_FILE, INFO_DIRECTORY, LABELS_FILE
+from specdec_operator.engine.owned import (
+    CACHE_DIRECTORY,
+    COMPILE_DIRECTORY,
+    INFO_DIRECTORY,
+    TEMPORARY_DIRECTORY,
+    VOLUME_PREFIX,
+)
+from specdec_operator.resources.probes import CONFIG_FILE, LABELS_FILE
 
-INFO_VOLUME: Final = "specdec-info"
-CACHE_VOLUME: Final = "specdec-cache"
-COMPILE_VOLUME: Final = "specdec-compile"
-SHARED_MEMORY_VOLUME: Final = "specdec-shm"
-TEMPORARY_VOLUME: Final = "specdec-tmp"
-CACHE_DIRECTORY: Final = "/var/cache/specdec"
-COMPILE_DIRECTORY: Final = "/var/cache/specdec-compile"
-TEMPORARY_DIRECTORY: Final = "/var/tmp/specdec"  # noqa: S108 - a volume of the pod's own
+INFO_VOLUME: Final = f"{VOLUME_PREFIX}info"
+CACHE_VOLUME: Final = f"{VOLUME_PREFIX}cache"
+COMPILE_VOLUME: Final = f"{VOLUME_PREFIX}compile"
+SHARED_MEMORY_VOLUME: Final = f"{VOLUME_PREFIX}shm"
+TEMPORARY_VOLUME: Final = f"{VOLUME_PREFIX}tmp"
 SHARED_MEMORY_DIRECTORY: Final = "/dev/shm"  # noqa: S108 - where NCCL and vLLM look for it
 
 

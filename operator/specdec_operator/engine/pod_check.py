@@ -1,0 +1,77 @@
+"""What is wrong with the parts of a spec that become the pod: its volumes, environment, resources and name."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from specdec_operator.api.conditions import Reason
+from specdec_operator.api.spec import SpecDecDeploymentSpec
+from specdec_operator.engine.accelerator import accelerator_count, accelerator_name
+from specdec_operator.engine.findings import Finding, error, warning
+from specdec_operator.engine.owned import DIRECTORIES, ENVIRONMENT, VOLUME_PREFIX
+
+_TOKENS: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "zsh"})
+_SERVICE_OF_VLLM: Final = re.compile(r"vllm(-.*)?")
+
+
+def check_pod(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
+    """Yield what would collide with the operator's own parts of the pod."""
+    yield from _volumes(spec)
+    for index, variable in enumerate(spec.engine.env):
+        yield from _variable(spec, variable, f"spec.engine.env[{index}]")
+    yield from _resources(spec)
+    if posixpath.basename(next(iter(spec.engine.command), "")) in _SHELLS:
+        said = f"{spec.engine.command[0]!r} is a shell: it keeps SIGTERM from the engine unless it ends in exec"
+        yield warning("spec.engine.command", said, 'give the program itself, or end in exec ... "$@"', rule="command")
+
+
+def check_name(object_name: str) -> Iterator[Finding]:
+    """Warn about a name whose Service sets VLLM_* variables in other pods of the namespace.
+
+    Pods of the operator switch these variables off; vLLM pods of others that do not read VLLM_PORT as their own port.
+    """
+    if _SERVICE_OF_VLLM.fullmatch(object_name):
+        variable = f"{object_name.upper().replace('-', '_')}_PORT"
+        said = f"a Service called {object_name!r} sets {variable} in other pods, where a vLLM may read it"
+        yield warning("metadata.name", said, "choose a name that does not begin with vllm", rule="service-name")
+
+
+def _volumes(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
+    for index, volume in enumerate(spec.pod.volumes):
+        if str(volume.get("name", "")).startswith(VOLUME_PREFIX):
+            said = f"{volume['name']!r} is a name of the operator's volumes"
+            remedy = f"choose a name that does not begin with {VOLUME_PREFIX}"
+            yield error(f"spec.pod.volumes[{index}].name", said, remedy, rule="volume")
+    for index, mount in enumerate(spec.pod.volume_mounts):
+        path = str(mount.get("mountPath", "")).rstrip("/")
+        if path in DIRECTORIES:
+            said = f"{path} is where the operator mounts a volume of its own"
+            field = f"spec.pod.volumeMounts[{index}].mountPath"
+            yield error(field, said, "choose another path", rule="volume")
+
+
+def _variable(spec: SpecDecDeploymentSpec, variable: dict[str, Any], field: str) -> Iterator[Finding]:
+    name = str(variable.get("name", ""))
+    if name in ENVIRONMENT:
+        yield error(field, f"{name} belongs to the operator", ENVIRONMENT[name], rule="environment")
+    elif name in _TOKENS and spec.model.token_secret_ref is not None:
+        said = f"{name} and model.tokenSecretRef both give the hub's token"
+        reason = Reason.CONFLICTING_OPTIONS
+        yield error(field, said, "keep model.tokenSecretRef", rule="environment", reason=reason)
+    elif name == "PROMETHEUS_MULTIPROC_DIR":
+        said = f"{name} names a fixed directory, so an engine that restarts adds to the counters of its last run"
+        remedy = "leave it out; vLLM then makes a new directory at each start"
+        yield warning(field, said, remedy, rule="metrics-directory")
+
+
+def _resources(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
+    name, count = accelerator_name(spec), accelerator_count(spec)
+    for kind in ("requests", "limits"):
+        said = ((spec.resources or {}).get(kind) or {}).get(name)
+        if said is not None and str(said) != str(count):
+            message = f"{name} is {said} here, and engine.accelerator makes it {count}"
+            remedy = "leave it out here, and set engine.accelerator.count"
+            field = f"spec.resources.{kind}[{name}]"
+            yield error(field, message, remedy, rule="accelerator", reason=Reason.CONFLICTING_OPTIONS)
