@@ -1,1 +1,0 @@
-"""Prometheus as the metrics source."""
