@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from specdec_operator.ports import ClusterError, Failure
+from specdec_operator.ports import ClusterError, Failure, JsonObject
 
 MAX_MESSAGE: Final = 300
 """Characters of a server's message that are kept: refusals may repeat the whole object."""
@@ -20,6 +20,9 @@ _BY_STATUS: Final[Mapping[int, Failure]] = {
     410: Failure.GONE,
     429: Failure.TOO_MANY_REQUESTS,
 }
+
+_UNTYPED: Final = "failed to create typed patch object"
+"""Answered with 500 to an apply with a field or a type that the schema does not have."""
 
 
 def failure_of(status: int) -> Failure:
@@ -51,17 +54,6 @@ def retry_after_of(headers: Mapping[str, str], now: datetime) -> float | None:
     return max(0.0, (aware - now).total_seconds())
 
 
-def message_of(payload: bytes, reason: str) -> str:
-    """Return the message of a Kubernetes `Status` body; a body of another kind is not repeated."""
-    try:
-        status = json.loads(payload)
-    except ValueError:
-        return reason
-    if isinstance(status, dict) and isinstance(status.get("message"), str) and status["message"]:
-        return str(status["message"])
-    return reason
-
-
 def refusal(what: str, status: int, headers: Mapping[str, str], payload: bytes, reason: str) -> ClusterError:
     """Return the error for an answer with a status of 300 and more.
 
@@ -69,9 +61,33 @@ def refusal(what: str, status: int, headers: Mapping[str, str], payload: bytes, 
         what: the request in words, such as "PATCH /api/v1/...".
         status: the HTTP status.
         headers: a mapping that ignores case, or one with `Retry-After` spelt so.
-        payload: the body.
+        payload: the body; of one that is no Kubernetes `Status` nothing is repeated.
         reason: the reason phrase, used when the body has no message.
     """
-    text = shorten(f"{what}: {message_of(payload, reason) or 'no message'} (HTTP {status})")
-    retry_after = retry_after_of(headers, datetime.now(UTC))
-    return ClusterError(failure_of(status), text, status=status, retry_after=retry_after)
+    body = _status_body(payload)
+    message = str(body.get("message") or reason or "no message")
+    return ClusterError(
+        _refine(failure_of(status), message, body),
+        shorten(f"{what}: {message} (HTTP {status})"),
+        status=status,
+        retry_after=retry_after_of(headers, datetime.now(UTC)),
+    )
+
+
+def _status_body(payload: bytes) -> JsonObject:
+    try:
+        body = json.loads(payload)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _refine(failure: Failure, message: str, body: JsonObject) -> Failure:
+    """Correct two statuses of the API server that say something else than they mean."""
+    if failure is Failure.INVALID:
+        causes = (body.get("details") or {}).get("causes") or ()
+        if any(cause.get("field") == "metadata.uid" for cause in causes):
+            return Failure.CONFLICT
+    if failure is Failure.SERVER and message.startswith(_UNTYPED):
+        return Failure.INVALID
+    return failure

@@ -43,8 +43,8 @@ class Request:
 
     @property
     def what(self) -> str:
-        """Return the request in words, without its body."""
-        return f"{self.verb} {self.path}"
+        """Return the request in few words, such as "PATCH default/services/llama"."""
+        return f"{self.verb} {self.path.partition('/namespaces/')[2] or self.path}"
 
 
 class Transport:

@@ -7,8 +7,9 @@ of Kubernetes' own that name a pod's ordinal and revision).
 - StatefulSet: `spec.replicas`, labels and annotations of `spec.template.metadata`, `status`.
 - Service: `spec`.
 - PodDisruptionBudget: `spec`; `status` without conditions and disrupted pods.
-- Pod: `spec.nodeName`, `spec.schedulingGates`; of `status` the phase, reason, message, podIP, startTime,
-  conditions, and of each container its name, id, readiness, restarts and states (without long messages).
+- Pod: `spec.nodeName`, `spec.schedulingGates`, `spec.terminationGracePeriodSeconds`; of `status` the phase,
+  reason, message, podIP, startTime, conditions, and of each container its name, id, readiness, restarts and
+  states (long messages are cut).
 
 All but pods carry `digest`: 16 hex digits over labels, annotations, owners and spec as the server sent them,
 so that a change of a field that is not kept still shows.
@@ -38,6 +39,7 @@ _METADATA: Final = (
 _FOREIGN_LABELS: Final = (MANAGED_BY_LABEL, "apps.kubernetes.io/pod-index", "controller-revision-hash")
 _CONDITION: Final = ("type", "status", "reason", "message", "lastTransitionTime")
 _CONTAINER: Final = ("name", "ready", "started", "restartCount", "containerID", "state", "lastState")
+_POD_SPEC: Final = ("nodeName", "schedulingGates", "terminationGracePeriodSeconds")
 _POD_STATUS: Final = ("phase", "reason", "message", "podIP", "startTime")
 _BUDGET_STATUS: Final = (
     "observedGeneration",
@@ -111,7 +113,7 @@ def _pod(body: JsonObject) -> JsonObject:
     for name in ("containerStatuses", "initContainerStatuses"):
         if status.get(name):
             kept[name] = [_container(entry) for entry in status[name]]
-    return {"apiVersion": "v1", "spec": _pick(body.get("spec", {}), ("nodeName", "schedulingGates")), "status": kept}
+    return {"apiVersion": "v1", "spec": _pick(body.get("spec", {}), _POD_SPEC), "status": kept}
 
 
 def _container(entry: Mapping[str, Any]) -> JsonObject:
