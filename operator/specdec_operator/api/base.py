@@ -1,8 +1,9 @@
 """What all API types share: camelCase on the wire, snake_case in code, immutable; and the common kinds of text."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from specdec_operator.api.schema import AtLeast, Keyed, Matches
@@ -22,6 +23,14 @@ class ApiModel(BaseModel):
         extra="forbid",
         use_attribute_docstrings=True,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, value: object) -> object:
+        """Drop fields set to null, as the API server does."""
+        if not isinstance(value, Mapping):
+            return value
+        return {name: content for name, content in value.items() if content is not None}
 
 
 class StatusModel(ApiModel):

@@ -43,3 +43,11 @@ def test_arguments_that_only_look_like_ours_pass(arguments: list[str]) -> None:
     parsed = SpecDecDeployment.parse(changed("a", {"engine.extraArgs": arguments}))
 
     assert list(parsed.spec.engine.extra_args) == arguments
+
+
+def test_null_is_the_same_as_a_field_left_out() -> None:
+    """The API server drops fields set to null, so a file with them means the same offline."""
+    body = changed("minimal", {"pod": None, "model.cache": {"emptyDir": {}, "perReplicaClaim": None}})
+    without = changed("minimal", {"model.cache": {"emptyDir": {}}})
+
+    assert SpecDecDeployment.parse(body) == SpecDecDeployment.parse(without)
