@@ -1,5 +1,7 @@
 """Builds the decisions about one input: what they share, and the words they end with."""
 
+from typing import Final
+
 from specdec_operator.api.conditions import Reason
 from specdec_operator.api.names import NONE_METHOD
 from specdec_operator.api.spec import SpeculationMode
@@ -9,6 +11,9 @@ from specdec_operator.policy.limits import budget_frees
 from specdec_operator.policy.messages import clock
 from specdec_operator.policy.smoothing import forget_crossing
 from specdec_operator.policy.speculating import speculation_active
+
+LONGEST_MESSAGE: Final = 1024
+"""What `status.decision.message` holds; what an engine's refusal says can be long."""
 
 
 class Answer:
@@ -21,7 +26,7 @@ class Answer:
 
     def _of(self, action: DecisionAction, target: str, reason: Reason, message: str) -> Decision:
         condition = speculation_active(self._view, self._known)
-        return Decision(action, target, reason, message, self._known, self._memory, condition)
+        return Decision(action, target, reason, _clipped(message), self._known, self._memory, condition)
 
     def keep(self, reason: Reason, message: str) -> Decision:
         """Stay with the active method."""
@@ -51,6 +56,10 @@ class Answer:
     def out_of_budget(self, target: str, because: str) -> Decision:
         """Stay although the other one is better: the daily budget does not pay for the switch."""
         return self.keep(Reason.BUDGET_SPENT, f"{because}. {_budget_sentence(self._view, target)}")
+
+
+def _clipped(message: str) -> str:
+    return message if len(message) <= LONGEST_MESSAGE else message[: LONGEST_MESSAGE - 1] + "…"
 
 
 def _budget_sentence(view: PolicyInput, target: str) -> str:

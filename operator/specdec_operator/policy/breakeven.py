@@ -33,7 +33,7 @@ def expected_acceptance_length(view: MethodView, spec: MethodSpec | None, learne
     if view.acceptance_length is not None:
         return view.acceptance_length
     if learned is not None:
-        return learned
+        return min(learned, view.num_speculative_tokens + 1.0)
     chance = ACCEPTANCE.get(drafter_of(spec.method)) if spec is not None else None
     return None if chance is None else iid_acceptance_length(view.num_speculative_tokens, chance.value)
 

@@ -49,12 +49,14 @@ def _by_load(view: PolicyInput, load: Load, known: dict[str, BreakEven], accepta
     outlook = look(view, load, known, acceptance)
     answer = Answer(view, known, outlook.memory)
     if outlook.method == view.active:
-        return answer.keep(*_content(view, known, outlook))
+        return answer.keep(*_content(view, load, known, outlook))
     because = comparison(outlook.smoothed, active=view.active, target=outlook.method, limit=outlook.limit, known=known)
+    end = dwell_ends(view)
     if view.now < outlook.due:
-        text = f"{because}; {outlook.method} follows at {clock(outlook.due)} if that stays so."
+        earliest = outlook.due if end is None else max(outlook.due, end)
+        text = f"{because}; {outlook.method} follows at {clock(earliest)} if that stays so."
         return answer.keep(Reason.NOT_DECIDED_YET, text)
-    if (end := dwell_ends(view)) is not None:
+    if end is not None:
         text = f"{because}; {outlook.method} waits for the minimum dwell until {clock(end)}."
         return answer.keep(Reason.MINIMUM_DWELL, text)
     if not budget_allows(view, outlook.method):
@@ -78,15 +80,24 @@ def _needs_consent(view: PolicyInput, target: str, known: dict[str, BreakEven]) 
     return guessed and view.replicas == 1 and not view.speculation.policy.act_on_priors
 
 
-def _content(view: PolicyInput, known: dict[str, BreakEven], outlook: Outlook) -> tuple[Reason, str]:
+def _content(view: PolicyInput, load: Load, known: dict[str, BreakEven], outlook: Outlook) -> tuple[Reason, str]:
+    """Say why nothing changes."""
     running = f"{outlook.smoothed:.1f} running requests per engine (smoothed)"
     if view.active != NONE_METHOD:
         if view.active not in known:
             return Reason.BELOW_BREAK_EVEN, f"{running}; {view.active} limits itself and stays."
-        return Reason.BELOW_BREAK_EVEN, f"{running} are below the break-even of {sourced(view.active, known)}."
+        text = f"{running} are below the break-even of {sourced(view.active, known)}."
+        return Reason.BELOW_BREAK_EVEN, f"{text}{_busiest(load, known[view.active])}"
     ladder = rungs(view, known, dict(outlook.memory.acceptance))
     if not ladder:
         return Reason.NO_ELIGIBLE_METHOD, f"{running}; no method can run, so plain decoding stays."
     best = max(ladder, key=lambda rung: rung.limit)
     text = f"{running}; plain decoding stays until they are below {best.limit:.1f}, then {best.method} follows."
     return Reason.PAST_BREAK_EVEN, text
+
+
+def _busiest(load: Load, limit: BreakEven) -> str:
+    """A median hides the one engine that has too much to do."""
+    if load.worst_concurrency < limit.concurrency:
+        return ""
+    return f" The busiest engine has {load.worst_concurrency:.0f}: is the load spread evenly?"

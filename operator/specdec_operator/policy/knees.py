@@ -5,8 +5,10 @@ computing with them: `n* = F x bytes / (2 x bandwidth)`. Peak figures are the ve
 for bf16 and for weights and activations of the same width; weight-only quantisation divides them.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 
@@ -133,14 +135,7 @@ def drafter_of(method: str) -> Drafter:
 
 
 def knee_of(accelerator: str | None) -> Knee | None:
-    """Look up an accelerator by the name in `spec.speculation.breakEven.accelerator`, in any case and spacing."""
-    if accelerator is None:
-        return None
-    name = "".join(character for character in accelerator.upper() if character.isalnum()).removeprefix("NVIDIA")
-    return KNEES.get(name) or KNEES.get(name.removeprefix("AMD")) or _by_prefix(name)
-
-
-def _by_prefix(name: str) -> Knee | None:
-    """Product names carry form factor and memory behind the chip, such as H100SXM580GB; the longest chip name wins."""
-    chips = [chip for chip in KNEES if name.startswith(chip) and not name[len(chip) : len(chip) + 1].isdigit()]
-    return KNEES[max(chips, key=len)] if chips else None
+    """Look up an accelerator by its chip, as a short name (H100) or within a product name (NVIDIA-A100-SXM4-80GB)."""
+    words = re.findall(r"[A-Z0-9]+", (accelerator or "").upper())
+    names = [*words, *(first + second for first, second in pairwise(words))]
+    return next((KNEES[name] for name in names if name in KNEES), None)

@@ -43,9 +43,7 @@ def rungs(view: PolicyInput, known: Mapping[str, BreakEven], acceptance: Mapping
     - one after it: its break-even if that lies above the active one's, else 0: it is asked for only when the
       concurrency is past the active break-even, where both coordinates are taken as the plain one.
     """
-    if not known:
-        return tuple(Rung(method.name, inf) for method in view.methods if eligible(method, view.now))
-    plain = PlainCurve(DOUBLING_OVER_BREAK_EVEN * max(value.concurrency for value in known.values()))
+    plain = _plain(view, known)
     active = _curve(view, known, acceptance)
     names = [method.name for method in view.methods]
     place = names.index(view.active) if view.active in names else len(names)
@@ -64,6 +62,16 @@ def rungs(view: PolicyInput, known: Mapping[str, BreakEven], acceptance: Mapping
             limit = float(own.concurrency) if active is None or own.concurrency > active.break_even else 0.0
         ladder.append(Rung(method.name, limit))
     return tuple(ladder)
+
+
+def _plain(view: PolicyInput, known: Mapping[str, BreakEven]) -> PlainCurve:
+    """Return the curve of plain decoding: one for all methods, because it belongs to the engine and its accelerator.
+
+    The highest break-even of the methods that the engine takes is the nearest to where it becomes compute-bound.
+    """
+    usable = (method.name for method in view.methods if method.supported or method.name == view.active)
+    highest = max((known[name].concurrency for name in usable if name in known), default=1)
+    return PlainCurve(DOUBLING_OVER_BREAK_EVEN * highest)
 
 
 def choose(ladder: tuple[Rung, ...], concurrency: float) -> str:

@@ -27,7 +27,7 @@ def speculation_active(view: PolicyInput, known: dict[str, BreakEven]) -> Condit
         return _condition(ConditionStatus.FALSE, Reason.MODE_OFF, f"Pinned to {view.speculation.pinned}; none runs.")
     if not any(eligible(method, view.now) for method in view.methods):
         return _condition(ConditionStatus.FALSE, Reason.NO_ELIGIBLE_METHOD, _nothing_eligible(view))
-    text = "Plain decoding runs because the load was past the break-even; it is watched for the way back."
+    text = "Plain decoding runs; speculation comes back when the load is low enough."
     return _condition(ConditionStatus.FALSE, Reason.PAST_BREAK_EVEN, text)
 
 

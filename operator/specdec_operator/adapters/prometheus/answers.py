@@ -68,17 +68,17 @@ def _positions(engine: _Engine) -> dict[int, float]:
 class _Pod:
     clusters: set[str] = field(default_factory=set)
     engines: dict[str, _Engine] = field(default_factory=dict)
-    problems: set[str] = field(default_factory=set)
+    problems: dict[str, Reason] = field(default_factory=dict)
 
     def put(self, row: Row, name: str, key: Key, choose: Callable[[_Engine], dict[Key, float]]) -> None:
         """Keep a number under `key` in one of the engine's stores, or note why it cannot be used."""
         value = row.value
         if value is None:
-            self.problems.add(f"{name} of engine {row.engine!r} is {row.text}")
+            self.problems[f"{name} of engine {row.engine!r} is {row.text}"] = Reason.NO_SERIES
             return
         values = choose(self.engines.setdefault(row.engine, _Engine()))
         if key in values:
-            self.problems.add(f"{name} of engine {row.engine!r} is there twice")
+            self.problems[f"{name} of engine {row.engine!r} is there twice"] = Reason.AMBIGUOUS_SERIES
         values[key] = value
 
 
@@ -177,9 +177,10 @@ def _samples(name: str, pod: _Pod) -> tuple[EngineSample, ...] | Unavailable:
         return Unavailable(Reason.AMBIGUOUS_SERIES, text)
     for engine in pod.engines.values():
         missing = [needed for needed in (queries.RUNNING, queries.WAITING, _NEWEST) if needed not in engine.values]
-        pod.problems.update(f"{needed} is missing" for needed in missing)
+        pod.problems.update(dict.fromkeys((f"{needed} is missing" for needed in missing), Reason.NO_SERIES))
     if pod.problems:
-        return Unavailable(Reason.NO_SERIES, f"has no usable metrics: {min(pod.problems)}")
+        first = min(pod.problems)
+        return Unavailable(pod.problems[first], f"has no usable metrics: {first}")
     return tuple(_sample(name, label, engine) for label, engine in sorted(pod.engines.items()))
 
 
