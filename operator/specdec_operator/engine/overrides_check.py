@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from specdec_operator.api.names import ENGINE_CONTAINER, GROUP, MANAGED_BY_LABEL
+from specdec_operator.api.names import ENGINE_CONTAINER, GROUP, MANAGED_BY_LABEL, OWN_VOLUME_PREFIX
 from specdec_operator.engine.findings import Finding, error
-from specdec_operator.engine.owned import ENGINE_FIELDS, LIVENESS_FIELDS, POD_FIELDS, VOLUME_PREFIX
+from specdec_operator.engine.owned import ENGINE_FIELDS, LIVENESS_FIELDS, POD_FIELDS
 
 _FIELD: Final = "spec.pod.overrides"
 MAXIMUM_DEPTH: Final = 12
@@ -21,8 +21,12 @@ def check_overrides(overrides: Mapping[str, Any]) -> Iterator[Finding]:
         if key not in ("metadata", "spec"):
             yield _error(f"{_FIELD}.{key}", "is no part of a pod template", "put it under metadata or spec")
     if not shape:
-        yield from _metadata(_mapping(overrides.get("metadata")))
-        yield from _pod(overrides.get("spec"))
+        for key, check in (("metadata", _metadata), ("spec", _pod)):
+            part = overrides.get(key, {})
+            if isinstance(part, Mapping):
+                yield from check(part)
+            else:
+                yield _error(f"{_FIELD}.{key}", "is no object", "write the fields to set, or leave it out")
 
 
 def _shape(value: object, path: str, depth: int) -> Iterator[Finding]:
@@ -63,10 +67,8 @@ def _metadata(metadata: Mapping[str, Any]) -> Iterator[Finding]:
                 yield _error(f"{path}[{key}]", "belongs to the operator", _LEAVE_OUT)
 
 
-def _pod(spec: object) -> Iterator[Finding]:
-    if spec is not None and not isinstance(spec, Mapping):
-        yield _error(f"{_FIELD}.spec", "is no object", "write fields of a pod's spec")
-    for key, value in _mapping(spec).items():
+def _pod(spec: Mapping[str, Any]) -> Iterator[Finding]:
+    for key, value in spec.items():
         path = f"{_FIELD}.spec.{key}"
         if key in POD_FIELDS:
             yield _error(path, "belongs to the operator", POD_FIELDS[key])
@@ -100,9 +102,9 @@ def _liveness(probe: object, path: str) -> Iterator[Finding]:
 
 def _volumes(volumes: list[dict[str, Any]], path: str) -> Iterator[Finding]:
     for index, volume in enumerate(volumes):
-        if volume["name"].startswith(VOLUME_PREFIX):
+        if volume["name"].startswith(OWN_VOLUME_PREFIX):
             said = f"{volume['name']!r} is a name of the operator's volumes"
-            yield _error(f"{path}[{index}]", said, f"choose a name that does not begin with {VOLUME_PREFIX}")
+            yield _error(f"{path}[{index}]", said, f"choose a name that does not begin with {OWN_VOLUME_PREFIX}")
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -5,8 +5,6 @@ from typing import Final
 
 from specdec_operator.api.names import CONFIG_ENVIRONMENT
 
-VOLUME_PREFIX: Final = "specdec-"
-"""Names of the operator's volumes begin with it."""
 INFO_DIRECTORY: Final = "/etc/specdec"
 CACHE_DIRECTORY: Final = "/var/cache/specdec"
 COMPILE_DIRECTORY: Final = "/var/cache/specdec-compile"

@@ -9,7 +9,7 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.api.spec import SpecDecDeploymentSpec
 from specdec_operator.engine.accelerator import accelerator_count, accelerator_name
 from specdec_operator.engine.findings import Finding, error, warning
-from specdec_operator.engine.owned import DIRECTORIES, ENVIRONMENT, VOLUME_PREFIX
+from specdec_operator.engine.owned import DIRECTORIES, ENVIRONMENT
 
 _TOKENS: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "zsh"})
@@ -18,7 +18,7 @@ _SERVICE_OF_VLLM: Final = re.compile(r"vllm(-.*)?")
 
 def check_pod(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
     """Yield what would collide with the operator's own parts of the pod."""
-    yield from _volumes(spec)
+    yield from _mounts(spec)
     for index, variable in enumerate(spec.engine.env):
         yield from _variable(spec, variable, f"spec.engine.env[{index}]")
     yield from _resources(spec)
@@ -38,12 +38,7 @@ def check_name(object_name: str) -> Iterator[Finding]:
         yield warning("metadata.name", said, "choose a name that does not begin with vllm", rule="service-name")
 
 
-def _volumes(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
-    for index, volume in enumerate(spec.pod.volumes):
-        if str(volume.get("name", "")).startswith(VOLUME_PREFIX):
-            said = f"{volume['name']!r} is a name of the operator's volumes"
-            remedy = f"choose a name that does not begin with {VOLUME_PREFIX}"
-            yield error(f"spec.pod.volumes[{index}].name", said, remedy, rule="volume")
+def _mounts(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
     for index, mount in enumerate(spec.pod.volume_mounts):
         path = str(mount.get("mountPath", "")).rstrip("/")
         if path in DIRECTORIES:

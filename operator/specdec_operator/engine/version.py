@@ -18,7 +18,9 @@ NEWEST: Final[Release] = (0, 33, 0)
 """The newest release that the engine table knows; newer ones are treated as this one."""
 DEFAULT_REPOSITORY: Final = "vllm/vllm-openai"
 
-_RELEASE: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})((?:a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?([-+_].*)?")
+_RELEASE: Final = re.compile(
+    r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})((?:a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?([-+_].*)?", re.ASCII
+)
 _TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 

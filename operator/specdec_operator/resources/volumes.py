@@ -3,22 +3,21 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from specdec_operator.api.names import CONFIG_ANNOTATION
+from specdec_operator.api.names import CONFIG_ANNOTATION, OWN_VOLUME_PREFIX
 from specdec_operator.api.spec import EmptyDirCache, ModelCache, SpecDecDeploymentSpec
 from specdec_operator.engine.owned import (
     CACHE_DIRECTORY,
     COMPILE_DIRECTORY,
     INFO_DIRECTORY,
     TEMPORARY_DIRECTORY,
-    VOLUME_PREFIX,
 )
 from specdec_operator.resources.probes import CONFIG_FILE, LABELS_FILE
 
-INFO_VOLUME: Final = f"{VOLUME_PREFIX}info"
-CACHE_VOLUME: Final = f"{VOLUME_PREFIX}cache"
-COMPILE_VOLUME: Final = f"{VOLUME_PREFIX}compile"
-SHARED_MEMORY_VOLUME: Final = f"{VOLUME_PREFIX}shm"
-TEMPORARY_VOLUME: Final = f"{VOLUME_PREFIX}tmp"
+INFO_VOLUME: Final = f"{OWN_VOLUME_PREFIX}info"
+CACHE_VOLUME: Final = f"{OWN_VOLUME_PREFIX}cache"
+COMPILE_VOLUME: Final = f"{OWN_VOLUME_PREFIX}compile"
+SHARED_MEMORY_VOLUME: Final = f"{OWN_VOLUME_PREFIX}shm"
+TEMPORARY_VOLUME: Final = f"{OWN_VOLUME_PREFIX}tmp"
 SHARED_MEMORY_DIRECTORY: Final = "/dev/shm"  # noqa: S108 - where NCCL and vLLM look for it
 
 
