@@ -242,7 +242,8 @@ def test_the_image_is_the_release_unless_named(render: Render, image: dict[str, 
 
 def test_texts_arrive_as_they_were_written(render: Render) -> None:
     """G7-01: quotes, braces, colons, dashes, digits and line breaks survive, and nothing is taken for a template."""
-    prometheus = {"url": "http://prometheus:9090", "headers": {**TEXTS, "X-Scope-OrgID": "a|b"}}
+    one_line = {name: text for name, text in TEXTS.items() if "\n" not in text}
+    prometheus = {"url": "http://prometheus:9090", "headers": one_line, "extraMatchers": TEXTS}
     environment = [{"name": name, "value": text} for name, text in TEXTS.items()]
     values = {"podAnnotations": TEXTS, "extraEnv": environment, "config": {"prometheus": prometheus}}
 
@@ -251,7 +252,8 @@ def test_texts_arrive_as_they_were_written(render: Render) -> None:
     annotations = objects["Deployment", "ops", NAME]["spec"]["template"]["metadata"]["annotations"]
     assert {name: annotations[name] for name in TEXTS} == TEXTS
     assert container(objects)["env"] == environment
-    assert configuration(objects)["prometheus"]["headers"] == prometheus["headers"]
+    assert configuration(objects)["prometheus"]["headers"] == one_line
+    assert configuration(objects)["prometheus"]["extraMatchers"] == TEXTS
 
 
 def test_the_users_labels_never_replace_the_selectors(render: Render) -> None:
@@ -281,7 +283,6 @@ def test_empty_texts_and_nulls_are_left_out_of_the_configuration(render: Render)
             "pod": "pod",
             "engine": "engine",
             "cluster": "cluster",
-            "replicas": ["prometheus_replica", "replica", "__replica__"],
         },
         "timeoutSeconds": 10,
     }
@@ -312,6 +313,7 @@ def test_metrics_service_and_pod_monitor_are_off_until_asked_for(render: Render)
         ({"config": {"namespaces": ["a"]}}, "namespaces"),
         ({"config": {"prometheus": {"url": "prometheus:9090"}}}, "url"),
         ({"config": {"prometheus": {"tokenFile": "token"}}}, "tokenFile"),
+        ({"config": {"prometheus": {"headers": {"A": "a\r\nB: b"}}}}, "headers"),
         ({"config": {"prometheus": {"extraMatchers": {'a="b",x': "c"}}}}, "propertyName"),
         ({"config": {"prometheus": {"labels": {"pod": "my-pod"}}}}, "pod"),
         ({"namespaces": "team-a"}, "namespaces"),
