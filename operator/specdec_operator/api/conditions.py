@@ -48,6 +48,8 @@ class Reason(StrEnum):
     CRASH_LOOPING = "CrashLooping"
     ACCELERATOR_TAKEN = "AcceleratorTaken"
     UNSCHEDULABLE = "Unschedulable"
+    FORBIDDEN = "Forbidden"
+    """The API server refuses what the operator must write: a missing right, or a quota."""
     SCHEDULING_GATED = "SchedulingGated"
     NOT_STALLED = "NotStalled"
     # ConfigValid

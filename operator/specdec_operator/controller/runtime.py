@@ -1,0 +1,168 @@
+"""All loops of the operator, put together: what one of them dies of ends the process, and the kubelet restarts it."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from specdec_operator.controller.configuration import OperatorConfiguration
+from specdec_operator.controller.handlers import build_registry, watch
+from specdec_operator.controller.queue import WorkQueue
+from specdec_operator.controller.reconcile import Reconciler
+from specdec_operator.controller.settings import SILENCE_SECONDS
+from specdec_operator.controller.store import ObjectStore
+from specdec_operator.controller.ticker import Ticker
+from specdec_operator.controller.workers import PASS_SECONDS, WORKERS, Worker
+from specdec_operator.ports import Clock, Cluster, EngineProbe, JsonObject, Key, MetricsSource
+from specdec_operator.telemetry.health import Health, Pulse, build_application, serve
+from specdec_operator.telemetry.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+CHILD_SILENCE_SECONDS = 900.0
+"""With no list, event or bookmark for this long, a watch of the children counts as dead; bookmarks come each minute."""
+
+
+class ChildWatch(Protocol):
+    """How one watch of the children is doing."""
+
+    @property
+    def last_activity(self) -> float:
+        """Unix seconds of its last sign of life, 0 before the first."""
+
+
+class WatchedCluster(Cluster, Protocol):
+    """A cluster that says how its watches are doing."""
+
+    @property
+    def synced(self) -> bool:
+        """Say whether everything was listed once."""
+
+    async def wait_synced(self) -> None:
+        """Wait until it was."""
+
+    @property
+    def watches(self) -> tuple[ChildWatch, ...]:
+        """Return the watches of the children."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What the operator is connected to."""
+
+    cluster: WatchedCluster
+    source: MetricsSource
+    probe: EngineProbe
+    clock: Clock
+
+
+@dataclass(slots=True)
+class Operator:
+    """One operator process. `run` may be called once."""
+
+    configuration: OperatorConfiguration
+    ports: Ports
+    metrics: Metrics = field(default_factory=Metrics)
+    health: Health = field(default_factory=Health)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set it to end `run`; SIGTERM and SIGINT do the same."""
+    _store: ObjectStore = field(default_factory=ObjectStore)
+    _queue: WorkQueue[Key] = field(default_factory=WorkQueue)
+
+    async def run(self) -> None:
+        """Run until stopped.
+
+        Raises:
+            Exception: what a loop died of.
+        """
+        self.metrics.queue_depth.set_function(lambda: len(self._queue))
+        self.metrics.objects.set_function(lambda: len(self._store))
+        kopf = self._kopf()
+        server = await serve(build_application(self.health, self.metrics), self.configuration.http_port)
+        loops = [asyncio.ensure_future(loop) for loop in (kopf, self._children(), *self._work())]
+        try:
+            await first_to_end(loops)
+        finally:
+            self.stop.set()
+            for loop in loops[1:]:
+                loop.cancel()
+            await asyncio.gather(*loops, return_exceptions=True)
+            self._queue.close()
+            await server.cleanup()
+
+    def _pulse(self, name: str, limit: float) -> Callable[[], None]:
+        pulse = Pulse(name, limit, self.ports.clock)
+        self.health.alive.append(pulse.problem)
+        return pulse.beat
+
+    def _kopf(self) -> Awaitable[None]:
+        namespaces = self.configuration.namespaces
+        beat = self._pulse("watch of SpecDecDeployments", SILENCE_SECONDS)
+        registry = build_registry(seen=self._seen, beat=beat, cluster_wide=not namespaces)
+        return watch(registry, namespaces, self.stop)
+
+    def _seen(self, key: Key, body: JsonObject | None) -> None:
+        if body is None:
+            self._store.remove(key)
+        else:
+            self._store.put(key, body)
+        self._queue.add(key)
+
+    async def _children(self) -> None:
+        self.health.alive.append(self._silent_watch)
+        self.health.ready.append(lambda: None if self.ports.cluster.synced else "children are not listed yet")
+        async for key in self.ports.cluster.watch_children():
+            self._queue.add(key)
+
+    def _silent_watch(self) -> str | None:
+        now = self.ports.clock.now()
+        silent = [
+            watch for watch in self.ports.cluster.watches if 0 < watch.last_activity < now - CHILD_SILENCE_SECONDS
+        ]
+        return f"{len(silent)} watches of children are silent" if silent else None
+
+    def _work(self) -> list[Awaitable[None]]:
+        reconciler = Reconciler(
+            cluster=self.ports.cluster,
+            store=self._store,
+            probe=self.ports.probe,
+            clock=self.ports.clock,
+            metrics=self.metrics,
+            maximum_concurrent_switches=self.configuration.maximum_concurrent_switches,
+        )
+        beat = self._pulse("workers", 2 * PASS_SECONDS + self.configuration.resync_seconds)
+        worker = Worker(
+            queue=self._queue,
+            reconciler=reconciler,
+            metrics=self.metrics,
+            clock=self.ports.clock,
+            resync_seconds=self.configuration.resync_seconds,
+            beat=beat,
+        )
+        return [self._ticker(reconciler).run(), *(self._when_synced(worker.run) for _ in range(WORKERS))]
+
+    async def _when_synced(self, run: Callable[[], Awaitable[None]]) -> None:
+        """Start to work only when the children are known: else every object would be read live for nothing."""
+        await self.ports.cluster.wait_synced()
+        await run()
+
+    def _ticker(self, reconciler: Reconciler) -> Ticker:
+        seconds = self.configuration.tick_seconds
+        return Ticker(
+            source=self.ports.source,
+            store=self._store,
+            queue=self._queue,
+            reconciler=reconciler,
+            clock=self.ports.clock,
+            metrics=self.metrics,
+            seconds=seconds,
+            beat=self._pulse("ticker", 10 * seconds + 60),
+        )
+
+
+async def first_to_end(loops: Sequence[asyncio.Future[None]]) -> None:
+    """Wait until one of the loops ends, and raise what it died of."""
+    done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
+    for loop in done:
+        loop.result()

@@ -1,0 +1,182 @@
+"""Everything one pass over one object depends on, frozen: the rest of a pass is computed from it alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from specdec_operator.api.conditions import Reason
+from specdec_operator.api.names import REQUESTED_AT_ANNOTATION
+from specdec_operator.api.objects import Metadata, SpecDecDeployment, readable
+from specdec_operator.api.spec import SpecDecDeploymentSpec
+from specdec_operator.api.status import SpecDecDeploymentStatus
+from specdec_operator.controller.pods import pod_view
+from specdec_operator.controller.understanding import Understanding, deployment_of
+from specdec_operator.engine.render import RenderedMethod
+from specdec_operator.policy.decision import PolicyMemory
+from specdec_operator.policy.join import summarise
+from specdec_operator.policy.signals import Load, Reading, Unavailable
+from specdec_operator.ports import Children, JsonObject, Key
+from specdec_operator.resources import spec_hash
+from specdec_operator.rollout.fleet import PodView
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What the children were last found to say when they were read live."""
+
+    generation: int
+    spec_hash: str
+    target: RenderedMethod
+    digests: Mapping[str, str]
+    """By kind: digest of the child as it was then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why the operator may not or cannot touch the children at all."""
+
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """A trouble that only somebody else can end: nothing is tried before `until`, unless the spec changes."""
+
+    trouble: Trouble
+    generation: int
+    until: float
+    attempt: int = 0
+    """How often in a row it was met, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered of one object between passes. Losing it only delays."""
+
+    uid: str
+    policy: PolicyMemory = field(default_factory=PolicyMemory)
+    verified: Verified | None = None
+    hindrance: Hindrance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One object with its children, pods, signals and the time."""
+
+    key: Key
+    now: float
+    metadata: Metadata
+    understanding: Understanding
+    status: SpecDecDeploymentStatus
+    """The status as stored."""
+    children: Children
+    pods: tuple[PodView, ...]
+    load: Load | Unavailable
+    memory: Memory
+    live: bool
+    """Read live from the API server, so that it may be acted on."""
+    spec_hash: str
+    """Empty where the spec cannot be parsed."""
+    switching_elsewhere: int = 0
+    """How many other objects have a switch on their way."""
+    maximum_concurrent_switches: int = 2
+
+    @property
+    def spec(self) -> SpecDecDeploymentSpec:
+        """The spec; only to be asked for where nothing refused it."""
+        if self.understanding.spec is None:
+            raise ValueError(f"the spec of {self.key.namespace}/{self.key.name} could not be parsed")
+        return self.understanding.spec
+
+    @property
+    def deployment(self) -> SpecDecDeployment:
+        """The object as the renderers take it."""
+        return SpecDecDeployment.model_construct(metadata=self.metadata, spec=self.spec, status=self.status)
+
+    @property
+    def hindrance(self) -> Hindrance | None:
+        """What keeps the operator from trying at this time."""
+        known = self.memory.hindrance
+        if known is None or known.generation != self.metadata.generation or known.until <= self.now:
+            return None
+        return known
+
+    @property
+    def draining(self) -> tuple[PodView, ...]:
+        """The pods that were taken out of the Service and must be asked whether they are idle."""
+        return tuple(pod for pod in self.living if pod.drain_started_at is not None)
+
+    @property
+    def living(self) -> tuple[PodView, ...]:
+        """The pods that nobody has told to end."""
+        return tuple(pod for pod in self.pods if not pod.terminating)
+
+    @property
+    def serving(self) -> tuple[PodView, ...]:
+        """The pods that get requests: ready, and in the Service."""
+        return tuple(pod for pod in self.living if pod.ready and pod.serving)
+
+    @property
+    def requested_anew(self) -> str | None:
+        """The value of specdec.dev/requestedAt if it was not acted on yet."""
+        value = self.metadata.annotations.get(REQUESTED_AT_ANNOTATION)
+        return value if value and value != self.status.last_requested_at else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is known besides the object and its children."""
+
+    now: float
+    understanding: Understanding
+    live: bool
+    """The object and its children were read live."""
+    reading: Reading | Unavailable
+    requests: Mapping[str, float | None] = field(default_factory=dict)
+    """By pod name: requests in flight as the pod itself said; None where it did not answer."""
+    switching_elsewhere: int = 0
+    maximum_concurrent_switches: int = 2
+
+
+def build_snapshot(body: JsonObject, children: Children, *, memory: Memory, sight: Sight) -> Snapshot:
+    """Put together what was read; pure."""
+    metadata = Metadata.model_validate(body["metadata"])
+    key = Key(metadata.namespace, metadata.name)
+    pods = tuple(
+        pod_view(pod, now=sight.now, requests=_requests(pod["metadata"]["name"], key.namespace, sight))
+        for pod in children.pods
+    )
+    spec = sight.understanding.spec
+    return Snapshot(
+        key=key,
+        now=sight.now,
+        metadata=metadata,
+        understanding=sight.understanding,
+        status=readable(SpecDecDeploymentStatus, body.get("status") or {}),
+        children=children,
+        pods=tuple(sorted(pods, key=lambda pod: pod.ordinal)),
+        load=_load(sight, key.namespace, pods),
+        memory=memory,
+        live=sight.live,
+        spec_hash=spec_hash(deployment_of(body, spec)) if spec is not None else "",
+        switching_elsewhere=sight.switching_elsewhere,
+        maximum_concurrent_switches=sight.maximum_concurrent_switches,
+    )
+
+
+def _requests(pod: str, namespace: str, sight: Sight) -> float | None:
+    asked = sight.requests.get(pod)
+    if asked is not None or isinstance(sight.reading, Unavailable):
+        return asked
+    engines = sight.reading.engines.get((namespace, pod))
+    return sum(engine.running + engine.waiting for engine in engines) if engines else None
+
+
+def _load(sight: Sight, namespace: str, pods: tuple[PodView, ...]) -> Load | Unavailable:
+    """Summarise the pods that get requests: one that is out of service says nothing about the load."""
+    starts = {
+        pod.name: pod.started_at if pod.started_at is not None else sight.now
+        for pod in pods
+        if pod.ready and pod.serving and not pod.terminating
+    }
+    return summarise(sight.reading, namespace=namespace, pods=starts, now=sight.now)
