@@ -79,8 +79,13 @@ def _heartbeat(beat: Beat) -> aiohttp.TraceConfig:
     return config
 
 
-def watch(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], stop: asyncio.Event) -> Awaitable[None]:
-    """Run kopf until `stop` is set or SIGTERM comes; without namespaces it watches the whole cluster.
+def watch(
+    registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], *, stop: asyncio.Event, ready: asyncio.Event
+) -> Awaitable[None]:
+    """Run kopf until `stop` is set; without namespaces it watches the whole cluster.
+
+    Stop everything else of this event loop first: at its end kopf waits for, and then cancels, every task that was
+    started after it. `ready` is set when it is up; by then it has taken the signal handlers.
 
     It ends by an exception when its watch is beyond repair, and so must the process.
     """
@@ -90,4 +95,5 @@ def watch(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], stop: as
         namespaces=list(namespaces),
         standalone=True,
         stop_flag=stop,
+        ready_flag=ready,
     )

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import signal
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -78,29 +80,39 @@ class Operator:
         """
         self.metrics.queue_depth.set_function(lambda: len(self._queue))
         self.metrics.objects.set_function(lambda: len(self._store))
-        kopf = self._kopf()
         server = await serve(build_application(self.health, self.metrics), self.configuration.http_port)
-        loops = [asyncio.ensure_future(loop) for loop in (kopf, self._children(), *self._work())]
+        stop_kopf, kopf_ready = asyncio.Event(), asyncio.Event()
+        kopf = asyncio.ensure_future(self._kopf(stop_kopf, kopf_ready))
+        ours = [asyncio.ensure_future(loop) for loop in (self._stopped(kopf_ready), self._children(), *self._work())]
         try:
-            await first_to_end(loops)
+            await first_to_end((kopf, *ours))
         finally:
-            self.stop.set()
-            for loop in loops[1:]:
+            for loop in ours:
                 loop.cancel()
-            await asyncio.gather(*loops, return_exceptions=True)
+            await asyncio.gather(*ours, return_exceptions=True)
+            stop_kopf.set()
+            await asyncio.gather(kopf, return_exceptions=True)
             self._queue.close()
             await server.cleanup()
+
+    async def _stopped(self, kopf_ready: asyncio.Event) -> None:
+        """Wait for `stop`; take the signals back from kopf, because our loops have to end before it does."""
+        await kopf_ready.wait()
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, self.stop.set)
+        await self.stop.wait()
 
     def _pulse(self, name: str, limit: float) -> Callable[[], None]:
         pulse = Pulse(name, limit, self.ports.clock)
         self.health.alive.append(pulse.problem)
         return pulse.beat
 
-    def _kopf(self) -> Awaitable[None]:
+    def _kopf(self, stop: asyncio.Event, ready: asyncio.Event) -> Awaitable[None]:
         namespaces = self.configuration.namespaces
         beat = self._pulse("watch of SpecDecDeployments", SILENCE_SECONDS)
         registry = build_registry(seen=self._seen, beat=beat, cluster_wide=not namespaces)
-        return watch(registry, namespaces, self.stop)
+        return watch(registry, namespaces, stop=stop, ready=ready)
 
     def _seen(self, key: Key, body: JsonObject | None) -> None:
         if body is None:
