@@ -5,10 +5,10 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from vllm_simulator.ask import Ask
 from vllm_simulator.engine import Engine
 from vllm_simulator.faults import Faults
-from vllm_simulator.http.body import Ask
-from vllm_simulator.http.inbox import Inbox
+from vllm_simulator.inbox import Inbox
 from vllm_simulator.launch import Launch
 from vllm_simulator.metrics import MetricSet
 from vllm_simulator.scheduler import Scheduler
@@ -23,6 +23,7 @@ class Cluster:
         self.launch = launch
         self.faults: Faults = launch.settings.faults
         self.draining = False
+        self._inboxes: set[Inbox] = set()
         self.metrics = MetricSet(launch)
         self.engines = tuple(self._engine(number) for number in range(launch.engines))
 
@@ -35,6 +36,11 @@ class Cluster:
         """Stop all loops; what runs gets nothing more."""
         for engine in self.engines:
             await engine.stop()
+
+    def fail(self, failure: Exception) -> None:
+        """Tell every request in the server that its engine is gone."""
+        for inbox in self._inboxes:
+            inbox.fail(failure)
 
     async def drained(self) -> None:
         """Wait until no engine has anything to do."""
@@ -62,9 +68,11 @@ class Cluster:
             engine = min(self.engines, key=lambda engine: engine.load)
             engine.submit(sequence)
             placed.append((engine, sequence))
+        self._inboxes.add(inbox)
         try:
             yield
         finally:
+            self._inboxes.discard(inbox)
             for engine, sequence in placed:
                 engine.abort(sequence)
 

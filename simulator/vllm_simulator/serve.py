@@ -11,6 +11,7 @@ import uvicorn
 
 from vllm_simulator.cluster import Cluster
 from vllm_simulator.http.app import make_app
+from vllm_simulator.http.errors import engine_dead
 from vllm_simulator.launch import Launch
 
 KEEP_ALIVE_SECONDS = 5
@@ -64,16 +65,19 @@ async def _starting(launch: Launch, stop: asyncio.Event) -> bool:
 
 
 async def _stop(cluster: Cluster, server: Server) -> None:
-    """Drain for `--shutdown-timeout`, then stop the engines and the HTTP server.
+    """Drain for `--shutdown-timeout`, then stop the engines and the HTTP server. As seen on vLLM 0.32.
 
-    Streams that still run then get nothing more and are not ended either, so the process waits for SIGKILL: seen on
-    a real vLLM whose shutdown timeout is 0.
+    Streams that still run when the time is over end with an error event. Without a shutdown timeout they get nothing
+    more and are not ended either, so that the process waits for SIGKILL.
     """
     cluster.draining = True
+    timeout = cluster.launch.shutdown_timeout
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(cluster.launch.shutdown_timeout):
+        async with asyncio.timeout(timeout):
             await cluster.drained()
     await cluster.stop()
+    if timeout:
+        cluster.fail(engine_dead())
     server.should_exit = True
 
 

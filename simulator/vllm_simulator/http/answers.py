@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from vllm_simulator.http.body import Ask
+from vllm_simulator.ask import Ask
 from vllm_simulator.http.text import words
 from vllm_simulator.sequence import Finish
 
@@ -58,10 +58,11 @@ class Answer:
         self.tokens[choice] += tokens
         self.reasons[choice] = reason
         end = f'"{reason.value}"' if reason else "null"
+        ids = '"token_ids":null' if self.ask.echo_role else '"prompt_token_ids":null,"token_ids":null'
         said = f'"delta":{{"content":"{text}"}}' if self.ask.echo_role else f'"text":"{text}"'
         return (
             f'{self._head}"choices":[{{"index":{choice},{said},"logprobs":null,"finish_reason":{end},'
-            f'"stop_reason":null,"token_ids":null}}]{self._running_usage()}}}\n\n'
+            f'"stop_reason":null,{ids}}}]{self._running_usage()}}}\n\n'
         ).encode()
 
     def closing(self) -> bytes:
@@ -69,6 +70,10 @@ class Answer:
         if not self.ask.include_usage:
             return DONE
         return f'{self._head}"choices":[],"usage":{_compact(self.usage())}}}\n\n'.encode() + DONE
+
+    def failing(self, error: dict[str, object]) -> bytes:
+        """What follows instead when the engine died; vLLM says `[DONE]` even then."""
+        return f"data: {json.dumps(error)}\n\n".encode() + DONE
 
     def count(self, choice: int, tokens: int, reason: Finish | None) -> None:
         """Note new tokens of an answer that is not streamed."""

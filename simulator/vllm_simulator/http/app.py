@@ -5,14 +5,16 @@ import inspect
 import time
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vllm_simulator.cluster import Cluster
 from vllm_simulator.http import pages
 from vllm_simulator.http.completions import chat_completions, completions
-from vllm_simulator.http.errors import ApiError, error_response, handle_api_error
+from vllm_simulator.http.errors import ApiError, handle_api_error, handle_http_error
 from vllm_simulator.http.instrument import Instrument
 from vllm_simulator.launch import LaunchError
 
@@ -23,7 +25,7 @@ def make_app(cluster: Cluster) -> Starlette:
     Raises:
         LaunchError: a middleware cannot be imported or is neither a class nor a coroutine function.
     """
-    app = Starlette(routes=_routes(), exception_handlers={ApiError: handle_api_error})
+    app = Starlette(routes=_routes(), exception_handlers={ApiError: handle_api_error, HTTPException: handle_http_error})
     app.state.cluster = cluster
     app.state.created = int(time.time())
     app.add_middleware(Instrument, registry=cluster.metrics.registry)
@@ -76,6 +78,6 @@ class ApiKeys:
         """Let the request through or answer 401."""
         guarded = scope["type"] == "http" and scope["path"].startswith("/v1") and scope["method"] != "OPTIONS"
         if guarded and dict(scope["headers"]).get(b"authorization") not in self._accepted:
-            await error_response(ApiError(401, "Unauthorized"))(scope, receive, send)
+            await JSONResponse({"error": "Unauthorized"}, status_code=401)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -1,33 +1,13 @@
 """What a completion request asks for, checked as vLLM checks it."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
-from vllm_simulator.http.errors import ApiError
+from vllm_simulator.ask import Ask
+from vllm_simulator.http.errors import wrong_shape, wrong_value
 from vllm_simulator.sequence import Finish
 
 CHARACTERS_PER_TOKEN = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One request for completions."""
-
-    model: str
-    prompts: tuple[int, ...]
-    """Tokens of each prompt; a chat has one."""
-    limit: int
-    """Tokens that each choice generates."""
-    ending: Finish
-    requested_tokens: int | None
-    choices: int
-    """`n`: choices for each prompt."""
-    stream: bool
-    include_usage: bool
-    continuous_usage: bool
-    echo_role: bool
-    """True for a chat: the first chunk says who speaks."""
 
 
 def read_ask(raw: bytes, *, chat: bool, max_model_len: int, natural_end: int, default_model: str) -> Ask:
@@ -38,12 +18,12 @@ def read_ask(raw: bytes, *, chat: bool, max_model_len: int, natural_end: int, de
     """
     body = _object(raw)
     prompts = (_chat_tokens(body),) if chat else _prompt_tokens(body)
-    requested = _whole(body, "max_completion_tokens", 1) or _whole(body, "max_tokens", 1)
+    requested = _whole(body, "max_completion_tokens") or _whole(body, "max_tokens")
     if requested is None and not chat:
         requested = 16
     options = body.get("stream_options") or {}
     if options and not body.get("stream"):
-        raise ApiError(400, "Stream options can only be defined when `stream=True`.", param="stream_options")
+        raise wrong_value("Stream options can only be defined when `stream=True`.", param="stream_options")
     limit, ending = _limit(requested, max(prompts), max_model_len, natural_end, ignore_eos=bool(body.get("ignore_eos")))
     return Ask(
         model=str(body.get("model") or default_model),
@@ -51,7 +31,7 @@ def read_ask(raw: bytes, *, chat: bool, max_model_len: int, natural_end: int, de
         limit=limit,
         ending=ending,
         requested_tokens=requested,
-        choices=_whole(body, "n", 1) or 1,
+        choices=_whole(body, "n") or 1,
         stream=bool(body.get("stream")),
         include_usage=bool(options.get("include_usage")),
         continuous_usage=bool(options.get("continuous_usage_stats")),
@@ -68,28 +48,31 @@ def _object(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw)
     except ValueError as error:
-        raise ApiError(
-            400, f"1 validation error:\n  {{'type': 'json_invalid', 'msg': 'JSON decode error: {error}'}}"
-        ) from error
+        position = getattr(error, "pos", 0)
+        detail = f"{{'type': 'json_invalid', 'loc': 'body.{position}', 'msg': 'JSON decode error'}}"
+        raise wrong_shape(detail, param=f"body.{position}") from error
     if not isinstance(body, dict):
-        raise ApiError(400, "1 validation error:\n  {'type': 'dict_type', 'msg': 'Input should be a valid dictionary'}")
+        raise wrong_shape(
+            "{'type': 'dict_type', 'loc': 'body', 'msg': 'Input should be a valid dictionary'}", param="body"
+        )
     return body
 
 
-def _whole(body: dict[str, Any], key: str, least: int) -> int | None:
+def _whole(body: dict[str, Any], key: str) -> int | None:
     value = body.get(key)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ApiError(400, f"{key} must be an integer, got {value!r}.", param=key)
-    if value < least:
-        raise ApiError(400, f"{key} must be at least {least}, got {value}.", param=key)
+        detail = f"{{'type': 'int_type', 'loc': 'body.{key}', 'msg': 'Input should be a valid integer'}}"
+        raise wrong_shape(detail, param=f"body.{key}")
+    if value < 1:
+        raise wrong_value(f"{key} must be at least 1, got {value}.", param=key, value=value)
     return value
 
 
 def _prompt_tokens(body: dict[str, Any]) -> tuple[int, ...]:
     prompt = body.get("prompt")
-    if isinstance(prompt, str):
+    if isinstance(prompt, str) and prompt:
         return (tokens_of(prompt),)
     if isinstance(prompt, list) and prompt:
         if all(isinstance(part, int) for part in prompt):
@@ -98,15 +81,14 @@ def _prompt_tokens(body: dict[str, Any]) -> tuple[int, ...]:
             return tuple(tokens_of(part) for part in prompt)
         if all(isinstance(part, list) and part for part in prompt):
             return tuple(len(part) for part in prompt)
-    raise ApiError(400, "Either prompt or prompt_embeds must be provided and non-empty.", param="prompt")
+    raise wrong_value("Either prompt or prompt_embeds must be provided and non-empty.", param="prompt")
 
 
 def _chat_tokens(body: dict[str, Any]) -> int:
     messages = body.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise ApiError(400, "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'messages')}", param="messages")
-    if not messages:
-        raise ApiError(400, "list index out of range: messages must not be empty.", param="messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
+        detail = "{'type': 'missing', 'loc': 'body.messages', 'msg': 'Field required'}"
+        raise wrong_shape(detail, param="body.messages")
     return sum(4 + tokens_of(_content(message)) for message in messages)
 
 
@@ -120,18 +102,23 @@ def _content(message: dict[str, Any]) -> str:
 def _limit(
     requested: int | None, prompt: int, max_model_len: int, natural_end: int, *, ignore_eos: bool
 ) -> tuple[int, Finish]:
-    room = max_model_len - prompt
-    if room < 1 or (requested is not None and requested > room):
-        raise ApiError(
-            400,
-            f"This model's maximum context length is {max_model_len} tokens. However, you requested "
-            f"{requested or 1} output tokens and your prompt contains {prompt} input tokens, for a total of "
-            f"{prompt + (requested or 1)} tokens. Please reduce the length of the input prompt or the number of "
-            "requested output tokens.",
-            param="input_tokens",
+    """Tokens to generate and why generation ends there; what does not fit behind the prompt is cut off silently."""
+    if requested is not None and requested > max_model_len:
+        raise wrong_value(
+            f"max_tokens={requested} cannot be greater than max_model_len={max_model_len}. "
+            "Please request fewer output tokens.",
+            param="max_tokens",
+            value=requested,
         )
-    if requested is not None:
-        return requested, Finish.LENGTH
-    if ignore_eos or natural_end > room:
-        return room, Finish.LENGTH
-    return natural_end, Finish.STOP
+    room = max_model_len - prompt
+    if room < 1:
+        raise wrong_value(
+            f"This model's maximum context length is {max_model_len} tokens. However, your prompt contains {prompt} "
+            "input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the "
+            "input prompt.",
+            param="input_tokens",
+            value=prompt,
+        )
+    if requested is None and not ignore_eos and natural_end <= room:
+        return natural_end, Finish.STOP
+    return room if requested is None else min(requested, room), Finish.LENGTH

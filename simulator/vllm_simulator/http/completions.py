@@ -1,17 +1,20 @@
 """`/v1/completions` and `/v1/chat/completions`."""
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from vllm_simulator.ask import Ask
 from vllm_simulator.cluster import Cluster
 from vllm_simulator.faults import RequestsFault
 from vllm_simulator.http.answers import Answer
-from vllm_simulator.http.body import Ask, read_ask
-from vllm_simulator.http.errors import ApiError
-from vllm_simulator.http.inbox import Inbox
+from vllm_simulator.http.body import read_ask
+from vllm_simulator.http.errors import ApiError, engine_dead, engine_draining, wrong_shape
+from vllm_simulator.inbox import Inbox
 
 _STREAM_HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8")]
 
@@ -29,7 +32,7 @@ async def chat_completions(request: Request) -> Response:
 async def _answer(request: Request, *, chat: bool) -> Response:
     cluster: Cluster = request.app.state.cluster
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise ApiError(415, "Unsupported Media Type: Only 'application/json' is allowed")
+        raise wrong_shape("Unsupported Media Type: Only 'application/json' is allowed")
     ask = read_ask(
         await request.body(),
         chat=chat,
@@ -37,34 +40,36 @@ async def _answer(request: Request, *, chat: bool) -> Response:
         natural_end=cluster.launch.settings.output_tokens,
         default_model=cluster.launch.served_names[0],
     )
-    if ask.model not in cluster.launch.served_names:
-        raise ApiError(404, f"The model `{ask.model}` does not exist.", param="model")
-    await _check_faults(cluster)
+    _check_model(ask, cluster)
+    await _check_state(cluster)
     return Stream(cluster, ask) if ask.stream else await _whole(cluster, ask, request)
 
 
-async def _check_faults(cluster: Cluster) -> None:
+def _check_model(ask: Ask, cluster: Cluster) -> None:
+    names = cluster.launch.served_names
+    if ask.model not in names:
+        known = ", ".join(names)
+        raise ApiError(404, f"The model `{ask.model}` does not exist. Valid aliases: {known}.", param="model")
+
+
+async def _check_state(cluster: Cluster) -> None:
     if cluster.faults.requests is RequestsFault.HANGING:
         await asyncio.Event().wait()
-    if cluster.draining or cluster.faults.requests is RequestsFault.ERROR:
-        raise ApiError(500, "EngineCore encountered an issue. See stack trace (above) for the root cause.")
+    if cluster.draining:
+        raise engine_draining()
+    if cluster.faults.requests is RequestsFault.ERROR:
+        raise engine_dead()
 
 
 async def _whole(cluster: Cluster, ask: Ask, request: Request) -> Response:
     inbox, answer = Inbox(), Answer(ask=ask)
-    with cluster.running(ask, inbox):
-        gone = asyncio.create_task(_gone(request.receive))
+    with cluster.running(ask, inbox), _watched(request.receive, inbox):
         try:
             while not answer.complete:
-                taken = asyncio.create_task(inbox.take())
-                await asyncio.wait({taken, gone}, return_when=asyncio.FIRST_COMPLETED)
-                if not taken.done():
-                    taken.cancel()
-                    return Response(status_code=499)
-                for delivery in taken.result():
+                for delivery in await inbox.take():
                     answer.count(*delivery)
-        finally:
-            gone.cancel()
+        except ClientGoneError:
+            return Response(status_code=499)
     return JSONResponse(answer.whole())
 
 
@@ -79,33 +84,42 @@ class Stream(Response):
         self._cluster, self._ask = cluster, ask
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        """Serve the stream."""
-        writing = asyncio.current_task()
-        watch = asyncio.create_task(_gone(receive))
-        watch.add_done_callback(lambda task: task.cancelled() or (writing and writing.cancel("client gone")))
-        try:
-            await self._write(send)
-        except asyncio.CancelledError:
-            if not watch.done() or watch.cancelled():
-                raise
-            if writing:
-                writing.uncancel()
-        finally:
-            watch.cancel()
-
-    async def _write(self, send: Send) -> None:
+        """Serve the stream. An engine that dies ends it with an error event and, like vLLM, a last `[DONE]`."""
         inbox, answer = Inbox(), Answer(ask=self._ask)
-        with self._cluster.running(self._ask, inbox):
+        with self._cluster.running(self._ask, inbox), _watched(receive, inbox):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            head = answer.opening()
-            while not answer.complete:
-                chunks = [answer.chunk(*delivery) for delivery in await inbox.take()]
-                await send({"type": "http.response.body", "body": head + b"".join(chunks), "more_body": True})
-                head = b""
-        await send({"type": "http.response.body", "body": answer.closing(), "more_body": False})
+            try:
+                await self._write(inbox, answer, send)
+                last = answer.closing()
+            except ClientGoneError:
+                return
+            except ApiError as error:
+                last = answer.failing(error.body())
+        await send({"type": "http.response.body", "body": last, "more_body": False})
+
+    async def _write(self, inbox: Inbox, answer: Answer, send: Send) -> None:
+        head = answer.opening()
+        while not answer.complete:
+            chunks = [answer.chunk(*delivery) for delivery in await inbox.take()]
+            await send({"type": "http.response.body", "body": head + b"".join(chunks), "more_body": True})
+            head = b""
 
 
-async def _gone(receive: Receive) -> None:
-    """Wait until the client hangs up."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+class ClientGoneError(Exception):
+    """The client hung up."""
+
+
+@contextlib.contextmanager
+def _watched(receive: Receive, inbox: Inbox) -> Iterator[None]:
+    """Fail the inbox when the client hangs up."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        inbox.fail(ClientGoneError())
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
