@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+import yaml
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.config import ConfigException, load_kube_config
 from kubernetes.aio.config.incluster_config import (
@@ -13,7 +14,11 @@ from kubernetes.aio.config.incluster_config import (
     InClusterConfigLoader,
 )
 
+from specdec_operator.adapters.cluster.failures import shorten
+
 _HOME_CONFIG: Final = "~/.kube/config"
+_UNUSABLE: Final = (ConfigException, yaml.YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError)
+"""What the loader of the client library raises for the various defects of a kubeconfig."""
 
 
 class ClusterConfigError(Exception):
@@ -36,10 +41,11 @@ async def load_configuration(kubeconfig: str | None = None) -> Configuration:
             InClusterConfigLoader(SERVICE_TOKEN_FILENAME, SERVICE_CERT_FILENAME).load_and_set(configuration)
         else:
             await _load_file(path or _HOME_CONFIG, configuration)
-    except (ConfigException, OSError, ValueError, KeyError, TypeError) as error:
-        source = path or _HOME_CONFIG
-        message = f"no way to the API server: {source}: {error}; set KUBECONFIG to a file that kubectl can use"
-        raise ClusterConfigError(message) from error
+    except _UNUSABLE as error:
+        # A parser's message may quote the file, and the file holds secrets.
+        reason = "not YAML" if isinstance(error, yaml.YAMLError) else shorten(str(error) or type(error).__name__)
+        remedy = "set KUBECONFIG to a file that kubectl can use"
+        raise ClusterConfigError(f"no way to the API server: {path or _HOME_CONFIG}: {reason}; {remedy}") from None
     _adjust(configuration)
     return configuration
 

@@ -38,9 +38,9 @@ class WatchHealth:
         kind: what it watches.
         namespace: where, None for the whole cluster.
         synced: its first list is in the cache.
-        last_activity: Unix seconds of the last list, event or bookmark; 0 before the first.
-        failures: failed attempts since then.
-        message: the last failure, empty when there is none.
+        last_activity: Unix seconds of the last list, event, bookmark or new connection; 0 before the first.
+        failures: failed attempts in a row.
+        message: what is wrong now, empty when nothing is.
     """
 
     kind: ChildKind
@@ -77,6 +77,7 @@ class Reflector:
         self._version: str | None = None
         self._synced = False
         self._last_activity = 0.0
+        self._opened: float | None = None
         self._failures = 0
         self._message = ""
 
@@ -90,16 +91,28 @@ class Reflector:
     async def run(self) -> None:
         """List and watch until cancelled; failures are waited out, from where the watch stopped."""
         while True:
-            started = time.monotonic()
-            try:
-                if self._version is None:
-                    await self._list()
-                await self._watch(self._version or "")
-            except ClusterError as error:
-                await self._wait_out(error)
-            else:
-                if time.monotonic() - started < SHORT_LIFE:
-                    await self._wait_out(ClusterError(Failure.CONNECTION, f"watch {self._path}: ended at once"))
+            self._opened = None
+            trouble = await self._attempt()
+            if self._lived():
+                self._failures = 0
+            elif trouble is None:
+                trouble = ClusterError(Failure.CONNECTION, f"watch {self._path}: ended at once")
+            if trouble is not None:
+                await self._wait_out(trouble)
+
+    def _lived(self) -> bool:
+        """Say whether the watch that just ended was open for a while."""
+        return self._opened is not None and time.monotonic() - self._opened >= SHORT_LIFE
+
+    async def _attempt(self) -> ClusterError | None:
+        """List if need be and watch until the watch ends; return what ended it, None for the server's own timeout."""
+        try:
+            if self._version is None:
+                await self._list()
+            await self._watch(self._version or "")
+        except ClusterError as error:
+            return error
+        return None
 
     async def _list(self) -> None:
         """Read all pages and make the cache equal to them."""
@@ -113,7 +126,7 @@ class Reflector:
                 break
         self._pending.put(self._cache.replace(self._kind, self._namespace, bodies))
         self._version = page["metadata"]["resourceVersion"]
-        self._alive()
+        self._heard()
         if not self._synced:
             self._synced = True
             self._on_sync()
@@ -137,6 +150,8 @@ class Reflector:
         }
         request = Request(verb="GET", path=self._path, query=query, deadline=self._timings.read)
         async with self._transport.stream(request, inactivity=self._timings.inactivity) as chunks:
+            self._opened = time.monotonic()
+            self._heard()
             async for line in _lines(chunks):
                 self._take(line)
 
@@ -145,7 +160,8 @@ class Reflector:
         body = event["object"]
         if event["type"] == "ERROR":
             raise self._refused(body)
-        self._alive()
+        self._heard()
+        self._failures = 0
         self._version = body["metadata"]["resourceVersion"]
         if event["type"] == "BOOKMARK":
             return
@@ -159,9 +175,9 @@ class Reflector:
         message = shorten(f"watch {self._path}: {status.get('message', 'no message')}")
         return ClusterError(failure_of(code), message, status=code)
 
-    def _alive(self) -> None:
+    def _heard(self) -> None:
+        """Note that the server answers; only what it sends ends the row of failures."""
         self._last_activity = time.time()
-        self._failures = 0
         self._message = ""
 
     async def _wait_out(self, error: ClusterError) -> None:
