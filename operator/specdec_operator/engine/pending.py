@@ -48,19 +48,8 @@ PENDING: Final[tuple[Pending, ...]] = (
     ),
     Pending(("speculation", "policy", "switch_cost"), "switches are not weighed against their cost", _LEAVE_OUT),
     Pending(
-        ("speculation", "policy", "act_on_priors"),
-        "methods without breakEvenConcurrency are never switched",
-        "set breakEvenConcurrency on the methods",
-        bool,
-    ),
-    Pending(
         ("speculation", "break_even", "profile_ref"),
-        "no profile is read",
-        "set breakEvenConcurrency on the methods",
-    ),
-    Pending(
-        ("speculation", "break_even", "accelerator"),
-        "no break-even is computed",
+        "no profile is read; break-evens are computed",
         "set breakEvenConcurrency on the methods",
     ),
     Pending(

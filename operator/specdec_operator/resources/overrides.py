@@ -33,16 +33,21 @@ def merge_overrides(template: dict[str, Any], patch: Mapping[str, Any]) -> dict[
 def _merge_value(key: str, current: Any, change: Any) -> Any:  # noqa: ANN401 - values of JSON
     if isinstance(change, Mapping):
         return merge_overrides(current if isinstance(current, dict) else {}, change)
-    if isinstance(change, list) and isinstance(current, list) and key in MERGE_KEYS:
-        return _merge_items(MERGE_KEYS[key], current, change)
+    merge_key = MERGE_KEYS.get(key)
+    if merge_key is not None and _keyed(current, merge_key) and _keyed(change, merge_key):
+        return _merge_items(merge_key, current, change)
     return change
+
+
+def _keyed(items: Any, merge_key: str) -> bool:  # noqa: ANN401 - values of JSON
+    return isinstance(items, list) and all(isinstance(item, Mapping) and merge_key in item for item in items)
 
 
 def _merge_items(merge_key: str, current: list[Any], changes: list[Any]) -> list[Any]:
     merged = list(current)
     for change in changes:
-        name = change.get(merge_key)
-        position = next((index for index, item in enumerate(merged) if item.get(merge_key) == name), None)
+        name = change[merge_key]
+        position = next((index for index, item in enumerate(merged) if item[merge_key] == name), None)
         if position is None:
             merged.append(merge_overrides({}, change))
         else:

@@ -13,7 +13,7 @@ a file while it runs. When the two differ, the operator has set another method a
 - Readiness asks `/health` over HTTP and nothing else.
 - preStop waits until nobody sends new requests, unless the pod has left its Service already, as in every switch.
 
-No text of a user is in any script. They use backticks, because `$(...)` is Kubernetes' own syntax in `command`.
+No text of a user is in any script. They use backticks and count in x's, because `$(...)` is Kubernetes' own syntax.
 The image must have `sh`, `cat`, `sleep`, `grep` and `python3`, as vLLM's images do.
 """
 
@@ -27,7 +27,7 @@ from specdec_operator.engine.timing import PRE_STOP_SECONDS, STARTUP_PERIOD_SECO
 PORT_NAME: Final = "http"
 CONFIG_FILE: Final = "speculative-config"
 LABELS_FILE: Final = "labels"
-COUNT_FILE: Final = "/tmp/.specdec-liveness"  # noqa: S108 - in the container's own layer: a restart begins afresh
+COUNT_FILE: Final = "/dev/shm/specdec-liveness"  # noqa: S108 - memory of the pod alone, writable in every container
 CHECKS_PER_HEALTH_CHECK: Final = 30
 HEALTH_FAILURES: Final = 5
 
@@ -42,17 +42,18 @@ _HEALTHY: Final = (
     'sys.exit(c.getresponse().status != 200)" 2>/dev/null'
 )
 
-STARTUP_SCRIPT: Final = f"{_SAME} || exit 0\n{_HEALTHY}\n"
+STARTUP_SCRIPT: Final = f"{{ : > {COUNT_FILE}; }} 2>/dev/null\n{_SAME} || exit 0\n{_HEALTHY}\n"
 LIVENESS_SCRIPT: Final = f"""{_SAME} || exit 1
-checks=0 failures=0
-{{ read -r checks failures; }} 2>/dev/null < {COUNT_FILE}
-checks=$((checks + 1))
-if [ "$checks" -ge {CHECKS_PER_HEALTH_CHECK} ]; then
-  checks=0
-  if {_HEALTHY}; then failures=0; else failures=$((failures + 1)); fi
+checks= failures=
+{{ IFS=: read -r checks failures; }} 2>/dev/null < {COUNT_FILE}
+case $checks$failures in *[!x]*) checks= failures= ;; esac
+checks=x$checks
+if [ ${{#checks}} -ge {CHECKS_PER_HEALTH_CHECK} ]; then
+  checks=
+  if {_HEALTHY}; then failures=; else failures=x$failures; fi
 fi
-{{ echo "$checks $failures" > {COUNT_FILE}; }} 2>/dev/null
-[ "$failures" -lt {HEALTH_FAILURES} ]
+{{ echo "$checks:$failures" > {COUNT_FILE}; }} 2>/dev/null
+[ ${{#failures}} -lt {HEALTH_FAILURES} ]
 """
 PRE_STOP_SCRIPT: Final = (
     f"grep -q '^{SERVING_LABEL}=' {INFO_DIRECTORY}/{LABELS_FILE} 2>/dev/null || exit 0\nexec sleep {PRE_STOP_SECONDS}\n"

@@ -13,11 +13,7 @@ BREAK_EVEN = {"profileRef": {"name": "p"}, "accelerator": "H100"}
 ASKED: list[tuple[dict[str, Any], set[str]]] = [
     ({"speculation": {"policy": {"trigger": "OfferedLoad"}}}, {"speculation.policy.trigger"}),
     ({"speculation": {"policy": {"switchCost": "5m"}}}, {"speculation.policy.switchCost"}),
-    ({"speculation": {"policy": {"actOnPriors": True}}}, {"speculation.policy.actOnPriors"}),
-    (
-        {"speculation": {"breakEven": BREAK_EVEN}},
-        {"speculation.breakEven.profileRef", "speculation.breakEven.accelerator"},
-    ),
+    ({"speculation": {"breakEven": BREAK_EVEN}}, {"speculation.breakEven.profileRef"}),
     (
         {"speculation": {"methods": [NGRAM, {**NGRAM, "name": "b", "schedule": "Auto"}]}},
         {"speculation.methods[1].schedule"},
@@ -46,7 +42,7 @@ def test_field_that_does_nothing_yet_is_told(spec: dict[str, Any], fields: set[s
 @pytest.mark.parametrize(
     "spec",
     [
-        {"speculation": {"policy": {"trigger": "Threshold", "actOnPriors": False}}},
+        {"speculation": {"policy": {"trigger": "Threshold"}}},
         {"speculation": {"methods": [{**NGRAM, "schedule": "Off"}]}},
         {"metrics": {"source": "Prometheus"}},
         {"rollout": {"strategy": "InPlace", "drain": {"middleware": False}}},
