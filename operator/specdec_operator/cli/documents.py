@@ -39,8 +39,12 @@ class _Loader(yaml.SafeLoader):
     }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
-        mapping = super().construct_mapping(node, deep=deep)
-        return {key if isinstance(key, str) else json.dumps(key): value for key, value in mapping.items()}
+        self.flatten_mapping(node)
+        return {self._key(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+    def _key(self, node: yaml.Node) -> str:
+        value = self.construct_object(node, deep=True)
+        return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _refuse_twins(node: yaml.Node) -> None:
@@ -88,6 +92,7 @@ def _texts(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _documents(path: str, text: str) -> Iterator[Document]:
+    _refuse_control_characters(path, text)
     loader = _Loader(text)
     try:
         while loader.check_node():
@@ -99,12 +104,17 @@ def _documents(path: str, text: str) -> Iterator[Document]:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
         raise UnusableInputError(f"{place}: {error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise UnusableInputError(f"{path}: {error}") from error
     except RecursionError as error:
         raise UnusableInputError(f"{path}: is nested too deep") from error
     finally:
         loader.dispose()
+
+
+def _refuse_control_characters(path: str, text: str) -> None:
+    found = yaml.SafeLoader.NON_PRINTABLE.search(text)
+    if found:
+        line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+        raise UnusableInputError(f"{path}:{line}:{column}: the character {found.group()!r} is not allowed in YAML")
 
 
 def _objects(source: str, body: object) -> Iterator[Document]:
