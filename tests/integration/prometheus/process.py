@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,6 +41,11 @@ class Prometheus:
         self.port = free_port()
         self._write_targets()
         (folder / "prometheus.yml").write_text(_CONFIG.format(targets=folder / "targets.json"))
+
+    @property
+    def targets(self) -> int:
+        """Return how many targets are scraped."""
+        return len(self._targets)
 
     @property
     def url(self) -> str:
@@ -106,9 +111,10 @@ class Prometheus:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Prometheus]:
-    """Run a Prometheus while the block runs."""
+def running(folder: Path, prepare: Callable[[Prometheus], None] = lambda _: None) -> Iterator[Prometheus]:
+    """Run a Prometheus while the block runs; targets that `prepare` adds are scraped from the start."""
     prometheus = Prometheus(folder)
+    prepare(prometheus)
     prometheus.start()
     try:
         yield prometheus

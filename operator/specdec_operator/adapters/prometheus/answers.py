@@ -175,13 +175,22 @@ def _samples(name: str, pod: _Pod) -> tuple[EngineSample, ...] | Unavailable:
         values = ", ".join(repr(cluster) for cluster in sorted(pod.clusters))
         text = f"has series of several clusters ({values}); choose one with prometheus.extraMatchers"
         return Unavailable(Reason.AMBIGUOUS_SERIES, text)
-    for engine in pod.engines.values():
-        missing = [needed for needed in (queries.RUNNING, queries.WAITING, _NEWEST) if needed not in engine.values]
-        pod.problems.update(dict.fromkeys((f"{needed} is missing" for needed in missing), Reason.NO_SERIES))
-    if pod.problems:
-        first = min(pod.problems)
-        return Unavailable(pod.problems[first], f"has no usable metrics: {first}")
+    problems = pod.problems or _missing(pod)
+    if problems:
+        first = min(problems)
+        return Unavailable(problems[first], f"has no usable metrics: {first}")
     return tuple(_sample(name, label, engine) for label, engine in sorted(pod.engines.items()))
+
+
+def _missing(pod: _Pod) -> dict[str, Reason]:
+    """A decision needs these of every engine."""
+    needed = (queries.RUNNING, queries.WAITING, _NEWEST)
+    return {
+        f"{name} of engine {label!r} is missing": Reason.NO_SERIES
+        for label, engine in pod.engines.items()
+        for name in needed
+        if name not in engine.values
+    }
 
 
 def _sample(pod: str, label: str, engine: _Engine) -> EngineSample:

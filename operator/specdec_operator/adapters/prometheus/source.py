@@ -16,7 +16,7 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.policy.signals import Reading, Unavailable
 
 COOL_DOWN_SECONDS: Final = 5.0
-"""After a failure everybody gets the same answer for so long, without another try."""
+"""A third of a tick: it spares a server that is down without delaying the return of the metrics."""
 _GRACE_SECONDS: Final = 1.0
 """On top of the configured deadline, for the thread to notice it itself."""
 
@@ -26,19 +26,24 @@ class PrometheusSource:
 
     The queries run in a daemon thread of their own, at most one at a time: a server that hangs costs one thread,
     holds up neither the event loop nor the end of the process, and is not asked again before that thread has ended.
+
+    Args:
+        configuration: the section `prometheus` of the operator's configuration.
+        cool_down: seconds for which a failure is the answer to everybody, without another try.
     """
 
-    def __init__(self, configuration: PrometheusConfiguration) -> None:
+    def __init__(self, configuration: PrometheusConfiguration, *, cool_down: float = COOL_DOWN_SECONDS) -> None:
         self._configuration = configuration
+        self._cool_down = cool_down
         self._turn = asyncio.Lock()
-        self._thread: threading.Thread | None = None
+        self._asking = False
         self._failure: Unavailable | None = None
         self._failed_at = 0.0
 
     async def read(self, namespaces: frozenset[str]) -> Reading | Unavailable:
         """Read all engines of these namespaces, of all when there are none. Never raises, never hangs."""
         async with self._turn:
-            if self._failure is not None and time.monotonic() - self._failed_at < COOL_DOWN_SECONDS:
+            if self._failure is not None and time.monotonic() - self._failed_at < self._cool_down:
                 return self._failure
             result = await self._read(namespaces)
             self._failure = result if isinstance(result, Unavailable) else None
@@ -46,7 +51,7 @@ class PrometheusSource:
             return result
 
     async def _read(self, namespaces: frozenset[str]) -> Reading | Unavailable:
-        if self._thread is not None and self._thread.is_alive():
+        if self._asking:
             return Unavailable(Reason.SOURCE_UNREACHABLE, "Prometheus cannot be reached: the last query still hangs.")
         seconds = self._configuration.timeout_seconds + _GRACE_SECONDS
         try:
@@ -64,12 +69,15 @@ class PrometheusSource:
                 answer.set_result(result)
 
         def work() -> None:
-            result = job()
+            try:
+                result = job()
+            finally:
+                self._asking = False
             with suppress(RuntimeError):  # the loop has ended; nobody waits any more
                 loop.call_soon_threadsafe(settle, result)
 
-        self._thread = threading.Thread(target=work, name="prometheus", daemon=True)
-        self._thread.start()
+        self._asking = True
+        threading.Thread(target=work, name="prometheus", daemon=True).start()
         return await answer
 
 
