@@ -10,6 +10,9 @@ from vllm_simulator.metrics import Recorder
 from vllm_simulator.scheduler import Scheduler
 from vllm_simulator.sequence import Finish, Sequence
 
+MOST_DEBT_SECONDS = 1.0
+"""Steps that a busy machine delayed are caught up on, up to this much, so that the mean speed stays that of the model."""
+
 
 class Engine:
     """One (possibly data-parallel) engine: a scheduler, a recorder and the loop between them."""
@@ -71,8 +74,8 @@ class Engine:
     async def _step(self, due: float) -> float:
         step = self.scheduler.plan(self._now(), slowdown=self._faults().slowdown)
         self._recorder.queue(self.scheduler)
-        due = max(due + step.seconds / self._scale, time.monotonic())
-        await asyncio.sleep(due - time.monotonic())
+        due = max(due + step.seconds / self._scale, time.monotonic() - MOST_DEBT_SECONDS)
+        await asyncio.sleep(max(due - time.monotonic(), 0.0))
         drafting = self.scheduler.drafting
         chances = self._faults().chances(drafting.acceptance.first(step.drafts)) if drafting else ()
         outcome = self.scheduler.finish(step, self._now(), chances)
