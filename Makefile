@@ -35,6 +35,7 @@ contract: setup ## Adapters, simulator and CRDs against recordings and conventio
 lock: ## Write requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/runtime.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header simulator/pyproject.toml -o requirements/simulator.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header requirements/build.in -o requirements/build.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml simulator/pyproject.toml requirements/build.in --group dev -o requirements/dev.txt
 
 clean: ## Remove what the targets made here (not the caches)

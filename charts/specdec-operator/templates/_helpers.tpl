@@ -59,7 +59,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
   verbs: [get, list, watch]
 - apiGroups: [specdec.dev]
   resources: [specdecdeployments/status]
-  verbs: [patch]
+  verbs: [update]
 - apiGroups: [apps]
   resources: [statefulsets]
   verbs: [get, list, watch, create, patch]

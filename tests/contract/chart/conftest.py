@@ -1,9 +1,11 @@
 """Runs the real helm on the chart."""
 
+import json
 import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +36,25 @@ def _helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
     return run
 
 
+@pytest.fixture(scope="session", name="rendered")
+def _rendered(helm: Helm) -> Callable[[str], str]:
+    """Render the chart with values given as JSON, each set of values only once."""
+
+    @cache
+    def rendered(values: str) -> str:
+        done = helm("template", "sdo", str(CHART), "--namespace", "ops", values=json.loads(values))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return rendered
+
+
 @pytest.fixture(name="render")
-def _render(helm: Helm) -> Callable[[dict[str, Any] | None], Objects]:
+def _render(rendered: Callable[[str], str]) -> Callable[[dict[str, Any] | None], Objects]:
     """Render the chart as release `sdo` in namespace `ops`; objects by (kind, namespace, name)."""
 
     def render(values: dict[str, Any] | None = None) -> Objects:
-        done = helm("template", "sdo", str(CHART), "--namespace", "ops", values=values)
-        assert done.returncode == 0, done.stderr
-        bodies = [body for body in yaml.safe_load_all(done.stdout) if body]
+        bodies = [body for body in yaml.load_all(rendered(json.dumps(values or {})), yaml.CSafeLoader) if body]
         keys = [(body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]) for body in bodies]
         assert len(set(keys)) == len(keys)
         return dict(zip(keys, bodies, strict=True))

@@ -119,7 +119,7 @@ RIGHTS = {
     ("events.k8s.io", "events"): {"create"},
     ("policy", "poddisruptionbudgets"): {"get", "list", "watch", "create", "patch"},
     ("specdec.dev", "specdecdeployments"): {"get", "list", "watch"},
-    ("specdec.dev", "specdecdeployments/status"): {"patch"},
+    ("specdec.dev", "specdecdeployments/status"): {"update"},
     ("specdec.dev", "specdecprofiles"): {"get", "list", "watch"},
 }
 
