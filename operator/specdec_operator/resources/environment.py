@@ -3,7 +3,7 @@
 from typing import Any
 
 from specdec_operator.api.names import CONFIG_ANNOTATION, CONFIG_ENVIRONMENT
-from specdec_operator.api.spec import HubSource, ModelSpec, SpecDecDeploymentSpec
+from specdec_operator.api.spec import Hub, HubSource, ModelSpec, SpecDecDeploymentSpec
 
 
 def build_environment(spec: SpecDecDeploymentSpec, cache_variables: dict[str, str]) -> list[dict[str, Any]]:
@@ -23,17 +23,24 @@ def _annotation() -> dict[str, str]:
 
 
 def _hub(model: ModelSpec) -> list[dict[str, Any]]:
-    hub = model.hub
-    model_scope = hub is not None and hub.source is HubSource.MODEL_SCOPE
+    hub = model.hub or Hub()
+    model_scope = hub.source is HubSource.MODEL_SCOPE
     variables: list[dict[str, Any]] = []
     if model_scope:
         variables.append({"name": "VLLM_USE_MODELSCOPE", "value": "True"})
-    if hub is not None and hub.endpoint is not None:
-        variables.append({"name": "MODELSCOPE_DOMAIN" if model_scope else "HF_ENDPOINT", "value": hub.endpoint})
-    if hub is not None and hub.offline:
+    if hub.endpoint is not None:
+        variables.append(_endpoint(hub.endpoint, model_scope=model_scope))
+    if hub.offline:
         variables += [{"name": name, "value": "1"} for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")]
     if model.token_secret_ref is not None:
         reference = {"name": model.token_secret_ref.name, "key": model.token_secret_ref.key}
         name = "MODELSCOPE_API_TOKEN" if model_scope else "HF_TOKEN"
         variables.append({"name": name, "valueFrom": {"secretKeyRef": reference}})
     return variables
+
+
+def _endpoint(address: str, *, model_scope: bool) -> dict[str, Any]:
+    """ModelScope's client puts the scheme before the host itself."""
+    if model_scope:
+        return {"name": "MODELSCOPE_DOMAIN", "value": address.partition("://")[2]}
+    return {"name": "HF_ENDPOINT", "value": address}
