@@ -1,0 +1,1 @@
+"""Tools for building and testing: the test bed, the local images, generators."""

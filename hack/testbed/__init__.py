@@ -1,0 +1,1 @@
+"""A real Kubernetes cluster in private namespaces of this machine: `python -m hack.testbed --help`."""
