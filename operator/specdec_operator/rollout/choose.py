@@ -13,10 +13,11 @@ def next_to_leave(view: FleetView) -> tuple[PodView, ...]:
     Pods that do not serve anyway come first. A pod that serves leaves only while fewer than `maxUnavailable` of all
     replicas are missing, for whatever reason.
     """
-    down = [pod for pod in candidates(view) if not available(pod)]
-    free = [pod for pod in down if never_started(pod) and work(view, pod) is Work.SWITCH]
-    broken = sorted((pod for pod in down if pod not in free), key=_least_busy)[: max(_slots(view, down), 0)]
-    serving = sorted((pod for pod in candidates(view) if available(pod)), key=_least_busy)
+    ready_to_begin = candidates(view)
+    down = [pod for pod in ready_to_begin if not available(pod)]
+    free = [pod for pod in down if _only_annotated(view, pod)]
+    broken = sorted((pod for pod in down if not _only_annotated(view, pod)), key=_least_busy)[: _slots(view, down)]
+    serving = sorted((pod for pod in ready_to_begin if available(pod)), key=_least_busy)
     missing = view.replicas - available_count(view)
     return (*free, *broken, *serving[: max(view.rollout.max_unavailable - missing, 0)])
 
@@ -28,15 +29,21 @@ def candidates(view: FleetView) -> tuple[PodView, ...]:
     )
 
 
+def _only_annotated(view: FleetView, pod: PodView) -> bool:
+    """Say whether the switch of this pod disturbs nothing: no engine has run in it, the next one takes the target."""
+    return never_started(pod) and work(view, pod) is Work.SWITCH
+
+
 def _slots(view: FleetView, down: list[PodView]) -> int:
     """Return how many more pods that do not serve may begin.
 
     Replicas on their way up count, so that a target that turns out broken has spread no further; replicas that got
     stuck before an engine ever ran do not, or a fix could never reach the others.
     """
-    stuck = [pod for pod in living(view) if pod not in down and _stuck_before_start(view, pod)]
-    busy = view.replicas - available_count(view) - len(down) - len(stuck)
-    return view.rollout.max_unavailable - busy
+    waiting = {pod.uid for pod in down}
+    stuck = sum(pod.uid not in waiting and _stuck_before_start(view, pod) for pod in living(view))
+    busy = view.replicas - available_count(view) - len(down) - stuck
+    return max(view.rollout.max_unavailable - busy, 0)
 
 
 def _stuck_before_start(view: FleetView, pod: PodView) -> bool:

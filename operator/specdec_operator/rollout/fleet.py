@@ -167,6 +167,7 @@ class Plan:
     reconciling: Condition | None = None
     """The condition Reconciling=True while pods are replaced because the spec changed; None otherwise."""
     settled: bool = False
-    """Every pod there is has the target and the spec, and none is out of service by our acts: the switch is over."""
+    """The switch or rollout is over: every pod there is has the target and the spec, none is out of service by our
+    acts, and, with a fallback, at least one serves with the target."""
     details: Mapping[str, str] = field(default_factory=dict)
     """Facts that move too often for a condition's message, such as the number of requests still running."""

@@ -55,8 +55,12 @@ def updated_count(view: FleetView) -> int:
 
 
 def settled(view: FleetView) -> bool:
-    """Say whether nothing is left to do for any pod there is."""
-    return all(work(view, pod) is Work.NONE and not taken_out(pod) for pod in members(view))
+    """Say whether the switch or rollout is over: nothing is left to do for any pod there is.
+
+    A switch is only over when an engine has come up with the target; until then the fallback may be needed.
+    """
+    done = all(work(view, pod) is Work.NONE and not taken_out(pod) for pod in members(view))
+    return done and (view.fallback is None or updated_count(view) > 0)
 
 
 def waits_for_node(pod: PodView, now: float) -> bool:
@@ -73,7 +77,7 @@ def held(view: FleetView, pod: PodView) -> bool:
     if not up(pod, view.now):
         return False
     if work(view, pod) is Work.REPLACE:
-        return any(waits_for_node(other, view.now) for other in members(view) if other is not pod)
+        return any(waits_for_node(other, view.now) for other in view.pods if other.ordinal < view.replicas)
     return work(view, pod) is Work.SWITCH and outage_refused(view)
 
 

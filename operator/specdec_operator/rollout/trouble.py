@@ -16,10 +16,9 @@ from specdec_operator.rollout.fleet_facts import (
 from specdec_operator.rollout.pods import (
     crash_looping,
     failed_starts,
-    never_started,
+    may_run_old,
     set_since_drain,
     starting_since,
-    up,
 )
 
 _NOT_THE_METHOD: Final = frozenset(
@@ -48,7 +47,7 @@ class Trouble:
 
 def trouble(view: FleetView, pod: PodView) -> Trouble | None:
     """Return what keeps the pod from serving for longer than is normal, None when nothing does."""
-    if pod.terminating or pod.node_lost or up(pod, view.now):
+    if pod.terminating or pod.node_lost or pod.ready:
         return None
     if not pod.scheduled:
         return _unscheduled(view, pod) if waits_for_node(pod, view.now) else None
@@ -104,10 +103,17 @@ def _target_is_to_blame(view: FleetView, found: Trouble) -> bool:
     pod = found.pod
     if found.reason not in {Reason.CRASH_LOOPING, Reason.STARTUP_TIMEOUT} or work(view, pod) is not Work.NONE:
         return False
-    if pod.waiting_reason in _NOT_THE_METHOD or never_started(pod):
+    if pod.waiting_reason in _NOT_THE_METHOD or not _has_run(view, pod):
         return False
     began = max(pod.created_at, pod.method_set_at or 0.0)
     return set_since_drain(pod) or view.switch_started_at is None or began >= view.switch_started_at
+
+
+def _has_run(view: FleetView, pod: PodView) -> bool:
+    """Say whether an engine has been started with the pod's present method at all."""
+    if pod.container_id is not None:
+        return not may_run_old(pod, view.now)
+    return crash_looping(pod) or failed_starts(pod) >= 1
 
 
 def stalled(view: FleetView) -> Condition | None:
@@ -121,7 +127,7 @@ def stalled(view: FleetView) -> Condition | None:
 
 def next_deadline(view: FleetView) -> float | None:
     """Return when the next pod that is on its way up will count as troubled, None when none is."""
-    waiting = [pod for pod in living(view) if not up(pod, view.now)]
+    waiting = [pod for pod in living(view) if not pod.ready]
     due = [
         pod.created_at + SCHEDULING_PATIENCE if not pod.scheduled else starting_since(pod) + startup_timeout(view)
         for pod in waiting
