@@ -1,0 +1,1 @@
+"""`make demo`: the main job, narrated: a load that passes break-even and falls back below it."""
