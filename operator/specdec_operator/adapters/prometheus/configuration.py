@@ -14,15 +14,21 @@ HeaderValue = Annotated[str, Field(pattern=r"^[^\r\n]*$", max_length=4096)]
 
 def _address(text: str) -> str:
     parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError(f"{text!r} is no address; write one such as http://prometheus.monitoring.svc:9090")
     if parts.username is not None or parts.password is not None:
         raise ValueError("url must not carry credentials; use tokenFile or headers")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"{text!r} is no address; write one such as http://prometheus.monitoring.svc:9090")
     return text.rstrip("/")
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,  # headers and addresses can hold secrets, and errors are logged
+    )
 
 
 class LabelNames(_Section):
