@@ -20,6 +20,11 @@ EngineVersion = Annotated[
     Field(min_length=1, max_length=64),
     Matches(_RELEASE, "write a vLLM release without a leading v, such as '0.32.0'"),
 ]
+Image = Annotated[
+    str,
+    Field(min_length=1, max_length=1024),
+    Matches(r"[A-Za-z0-9]\S*", "write an image such as vllm/vllm-openai:v0.32.0, without spaces"),
+]
 ParallelSize = Annotated[int, Field(ge=1, le=1024)]
 Argument = Annotated[str, Field(max_length=4096)]
 Environment = Annotated[tuple[NamedObject, ...], Field(max_length=256), UniqueBy("name")]
@@ -61,7 +66,7 @@ class EngineSpec(ApiModel):
 
     version: EngineVersion | None = None
     """vLLM release, such as 0.32.0. Required unless the tag of `image` is a release."""
-    image: LongText | None = None
+    image: Image | None = None
     """Container image; digests work. Absent: vllm/vllm-openai:v<version>."""
     command: Annotated[tuple[LongText, ...], Field(max_length=16)] = ()
     """Start of the command line, in exec form. Absent: [vllm, serve]."""

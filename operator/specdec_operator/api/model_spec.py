@@ -12,10 +12,9 @@ from specdec_operator.api.base import (
     ObjectName,
     Quantity,
     ShortArgument,
-    ShortText,
     Url,
 )
-from specdec_operator.api.schema import Rule, cel
+from specdec_operator.api.schema import Matches, Rule, cel
 
 
 class HubSource(StrEnum):
@@ -30,7 +29,11 @@ class SecretKeyRef(ApiModel):
 
     name: ObjectName
     """Name of the Secret."""
-    key: ShortText = "token"
+    key: Annotated[
+        str,
+        Field(min_length=1, max_length=253),
+        Matches(r"[-._A-Za-z0-9]+", "write a key of the Secret: letters, digits, dashes, underscores and dots"),
+    ] = "token"
     """Key in the Secret."""
 
 
