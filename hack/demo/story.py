@@ -10,10 +10,10 @@ import aiohttp
 from rich.markup import escape
 
 from hack.demo import cluster
-from hack.demo.dial import Dial, DialledLoad
 from hack.demo.observe import Prometheus, Sample, View, events
 from hack.demo.scenario import AUTO, NAMESPACE, TWIN, Scenario, operator_values
 from hack.demo.screen import Screen
+from hack.load.dial import Dial, DialledLoad
 from hack.load.records import Summary, Timeline
 from hack.load.runner import run_load, stopwatch
 from specdec_operator.api.names import NONE_METHOD
