@@ -25,7 +25,7 @@ class Answer:
         self._memory = memory if memory is not None else forget_crossing(view.memory)
 
     def _of(self, action: DecisionAction, target: str, reason: Reason, message: str) -> Decision:
-        condition = speculation_active(self._view, self._known)
+        condition = speculation_active(self._view, self._known, self._memory)
         return Decision(action, target, reason, _clipped(message), self._known, self._memory, condition)
 
     def keep(self, reason: Reason, message: str) -> Decision:

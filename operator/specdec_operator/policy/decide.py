@@ -82,22 +82,15 @@ def _needs_consent(view: PolicyInput, target: str, known: dict[str, BreakEven]) 
 
 def _content(view: PolicyInput, load: Load, known: dict[str, BreakEven], outlook: Outlook) -> tuple[Reason, str]:
     """Say why nothing changes."""
-    running = f"{outlook.smoothed:.1f} running requests per engine (smoothed)"
+    busiest = f"{load.worst_concurrency:.0f}"  # a median hides the one engine that has too much to do
+    running = f"{outlook.smoothed:.1f} running requests per engine (smoothed; the busiest has {busiest})"
     if view.active != NONE_METHOD:
         if view.active not in known:
             return Reason.BELOW_BREAK_EVEN, f"{running}; {view.active} limits itself and stays."
-        text = f"{running} are below the break-even of {sourced(view.active, known)}."
-        return Reason.BELOW_BREAK_EVEN, f"{text}{_busiest(load, known[view.active])}"
+        return Reason.BELOW_BREAK_EVEN, f"{running} are below the break-even of {sourced(view.active, known)}."
     ladder = rungs(view, known, dict(outlook.memory.acceptance))
     if not ladder:
         return Reason.NO_ELIGIBLE_METHOD, f"{running}; no method can run, so plain decoding stays."
     best = max(ladder, key=lambda rung: rung.limit)
     text = f"{running}; plain decoding stays until they are below {best.limit:.1f}, then {best.method} follows."
     return Reason.PAST_BREAK_EVEN, text
-
-
-def _busiest(load: Load, limit: BreakEven) -> str:
-    """A median hides the one engine that has too much to do."""
-    if load.worst_concurrency < limit.concurrency:
-        return ""
-    return f" The busiest engine has {load.worst_concurrency:.0f}: is the load spread evenly?"

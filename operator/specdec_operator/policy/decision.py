@@ -60,6 +60,12 @@ class PolicyMemory:
     acceptance: tuple[tuple[str, float], ...] = ()
     """Smoothed acceptance length of each method that has run, by name: once off, an engine exports none."""
     acceptance_at: float | None = None
+    acceptance_rate: float | None = None
+    """Smoothed acceptance rate of `method`."""
+    low_acceptance: bool = False
+    """The rate is below the alarm level, or was and has not risen clearly above it."""
+    collapsed_since: float | None = None
+    """Unix seconds since which hardly any drafted token of `method` is accepted although drafts go on."""
 
 
 @dataclass(frozen=True, slots=True)

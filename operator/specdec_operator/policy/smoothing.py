@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from specdec_operator.api.names import NONE_METHOD
+from specdec_operator.policy.acceptance import observe_acceptance
+from specdec_operator.policy.blending import blend
 from specdec_operator.policy.decision import PolicyMemory
 from specdec_operator.policy.signals import Load
 
@@ -11,8 +12,6 @@ LONGEST_HALF_LIFE: Final = 60.0
 """Half-life of the mean concurrency in seconds: long enough that single requests do not matter at 15 s ticks."""
 HALF_LIVES_IN_WINDOW: Final = 5
 """The half-life is at most this part of the shorter window, so that smoothing never outlasts it."""
-ACCEPTANCE_HALF_LIFE: Final = 600.0
-"""Half-life of the acceptance length, in seconds: it belongs to the traffic, which changes slowly."""
 LONGEST_GAP: Final = 120.0
 """After so many seconds without a measurement a crossing is no longer known to have lasted."""
 
@@ -20,12 +19,6 @@ LONGEST_GAP: Final = 120.0
 def half_life(disable_after: float, enable_after: float) -> float:
     """Return the half-life of the mean concurrency for these two windows, in seconds."""
     return min(LONGEST_HALF_LIFE, min(disable_after, enable_after) / HALF_LIVES_IN_WINDOW)
-
-
-def blend(old: float, new: float, *, elapsed: float, half: float) -> float:
-    """Return the exponential mean after `elapsed` seconds at `new`."""
-    kept = 0.5 ** (max(elapsed, 0.0) / half) if half > 0 else 0.0
-    return new + (old - new) * kept
 
 
 def observe(memory: PolicyMemory, load: Load, *, active: str, now: float, half: float) -> PolicyMemory:
@@ -38,22 +31,9 @@ def observe(memory: PolicyMemory, load: Load, *, active: str, now: float, half: 
         if now - memory.smoothed_at > LONGEST_GAP:
             memory = forget_crossing(memory)
     memory = replace(memory, smoothed=smoothed, smoothed_at=now, method=active)
-    return _observe_acceptance(memory, load, active=active, now=now)
+    return observe_acceptance(memory, load, active=active, now=now)
 
 
 def forget_crossing(memory: PolicyMemory) -> PolicyMemory:
     """Start the window anew: what happens while nothing is measured does not count."""
     return replace(memory, crossed_since=None, candidate=None)
-
-
-def _observe_acceptance(memory: PolicyMemory, load: Load, *, active: str, now: float) -> PolicyMemory:
-    if load.acceptance_length is None or active == NONE_METHOD:
-        return memory
-    known = dict(memory.acceptance)
-    old, since = known.get(active), memory.acceptance_at
-    known[active] = (
-        load.acceptance_length
-        if old is None or since is None
-        else blend(old, load.acceptance_length, elapsed=now - since, half=ACCEPTANCE_HALF_LIFE)
-    )
-    return replace(memory, acceptance=tuple(sorted(known.items())), acceptance_at=now)

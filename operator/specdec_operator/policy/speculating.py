@@ -5,21 +5,23 @@ from typing import Final
 from specdec_operator.api.conditions import Condition, ConditionStatus, ConditionType, Reason
 from specdec_operator.api.names import NONE_METHOD
 from specdec_operator.api.spec import SpeculationMode
-from specdec_operator.policy.decision import BreakEven, PolicyInput
+from specdec_operator.policy.acceptance import LOW_RATE
+from specdec_operator.policy.decision import BreakEven, PolicyInput, PolicyMemory
 from specdec_operator.policy.ladder import eligible
-from specdec_operator.policy.messages import sourced
-from specdec_operator.policy.signals import Load
+from specdec_operator.policy.messages import clock, sourced
 
-LOW_ACCEPTANCE_RATE: Final = 0.50
-"""Below it the message says so; it never switches: 85 % acceptance can lose and 9 % can win."""
-COLLAPSED_LENGTH: Final = 1.05
-"""With an acceptance length below it practically nothing that is drafted is used."""
+COLLAPSE_SHOWS_AFTER: Final = 180.0
+"""Seconds that a collapse has to last before it is told: several windows."""
 
 
-def speculation_active(view: PolicyInput, known: dict[str, BreakEven]) -> Condition:
-    """Return the condition for what runs now, whatever is decided to come next."""
+def speculation_active(view: PolicyInput, known: dict[str, BreakEven], memory: PolicyMemory) -> Condition:
+    """Return the condition for what runs now, whatever is decided to come next.
+
+    `memory` is that after this tick: the acceptance in the message is the mean, so that it does not come and go
+    with the requests.
+    """
     if view.active != NONE_METHOD:
-        return _condition(ConditionStatus.TRUE, Reason.ACTIVE, _running(view, known))
+        return _condition(ConditionStatus.TRUE, Reason.ACTIVE, _running(view, known, memory))
     mode = view.speculation.mode
     if mode is SpeculationMode.OFF:
         return _condition(ConditionStatus.FALSE, Reason.MODE_OFF, "spec.speculation.mode is Off.")
@@ -35,21 +37,24 @@ def _condition(status: ConditionStatus, reason: Reason, message: str) -> Conditi
     return Condition(ConditionType.SPECULATION_ACTIVE, status, reason, message)
 
 
-def _running(view: PolicyInput, known: dict[str, BreakEven]) -> str:
+def _running(view: PolicyInput, known: dict[str, BreakEven], memory: PolicyMemory) -> str:
     text = f"{view.active} runs; it pays below a break-even of {sourced(view.active, known)}."
     if view.active not in known:
         text = f"{view.active} runs; it limits itself and is not left because of the load."
-    return f"{text} {_acceptance(view.load)}" if isinstance(view.load, Load) else f"{text} Its acceptance is unknown."
+    return f"{text} {_acceptance(view, memory)}"
 
 
-def _acceptance(load: Load) -> str:
-    if load.acceptance_length is None or load.acceptance_rate is None:
-        return "Too little is drafted to tell its acceptance."
-    text = f"Acceptance length {load.acceptance_length:.2f}, acceptance rate {load.acceptance_rate:.2f}"
-    if load.acceptance_length < COLLAPSED_LENGTH:
-        return f"{text}: {Reason.ACCEPTANCE_COLLAPSED}, drafted tokens are hardly ever accepted."
-    if load.acceptance_rate < LOW_ACCEPTANCE_RATE:
-        return f"{text}: {Reason.LOW_ACCEPTANCE}, below {LOW_ACCEPTANCE_RATE:.2f}; that alone does not switch."
+def _acceptance(view: PolicyInput, memory: PolicyMemory) -> str:
+    length = dict(memory.acceptance).get(view.active)
+    if length is None or memory.method != view.active:
+        return "Its acceptance is not known yet."
+    rate = "" if memory.acceptance_rate is None else f", acceptance rate {memory.acceptance_rate:.2f}"
+    text = f"Acceptance length {length:.2f}{rate} (means)"
+    since = memory.collapsed_since
+    if since is not None and view.now - since >= COLLAPSE_SHOWS_AFTER:
+        return f"{text}; {Reason.ACCEPTANCE_COLLAPSED}: hardly any drafted token is accepted since {clock(since)}."
+    if memory.low_acceptance:
+        return f"{text}; {Reason.LOW_ACCEPTANCE}: below {LOW_RATE:.2f}, which alone does not switch."
     return f"{text}."
 
 
