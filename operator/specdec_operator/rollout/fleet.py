@@ -86,7 +86,8 @@ class FleetView:
     namespace: str = ""
     """Namespace of the object, for commands that messages tell the user to run."""
     switch_started_at: float | None = None
-    """When the switch on its way began: only engines started since then speak against the target. None: all do."""
+    """When the switch on its way began, None unknown. Pods that had the target before it do not speak against it
+    while others serve with it."""
     pods: tuple[PodView, ...] = field(default=())
 
 

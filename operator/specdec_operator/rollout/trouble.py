@@ -10,6 +10,7 @@ from specdec_operator.rollout.fleet_facts import (
     Work,
     living,
     startup_timeout,
+    updated_count,
     waits_for_node,
     work,
 )
@@ -100,13 +101,19 @@ def give_up(view: FleetView) -> GiveUpTarget | None:
 
 
 def _target_is_to_blame(view: FleetView, found: Trouble) -> bool:
+    """Say whether the target itself is at fault.
+
+    Not for what no method can cause, and not for an engine that had the target before the switch while others serve
+    with it: after a switch was taken back, those that never left it fail for reasons of their own.
+    """
     pod = found.pod
     if found.reason not in {Reason.CRASH_LOOPING, Reason.STARTUP_TIMEOUT} or work(view, pod) is not Work.NONE:
         return False
     if pod.waiting_reason in _NOT_THE_METHOD or not _has_run(view, pod):
         return False
     began = max(pod.created_at, pod.method_set_at or 0.0)
-    return set_since_drain(pod) or view.switch_started_at is None or began >= view.switch_started_at
+    new = set_since_drain(pod) or view.switch_started_at is None or began >= view.switch_started_at
+    return new or updated_count(view) == 0
 
 
 def _has_run(view: FleetView, pod: PodView) -> bool:
