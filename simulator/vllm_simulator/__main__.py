@@ -27,7 +27,7 @@ def main() -> int:
         return 0
     if arguments[:1] != ["serve"]:
         return _fail(f"{USAGE}vllm: error: the only command is serve\n", 0 if arguments in (["-h"], ["--help"]) else 2)
-    options = parse_arguments(arguments[1:])
+    options = parse_arguments(arguments[1:], settings.release)
     try:
         return uvloop.run(serve(make_launch(options, settings, os.environ)))
     except (ConfigError, ScheduleError, LaunchError) as error:

@@ -11,7 +11,7 @@ from vllm_simulator.scheduler import Scheduler
 from vllm_simulator.sequence import Finish, Sequence
 
 MOST_DEBT_SECONDS = 1.0
-"""Steps that a busy machine delayed are caught up on, up to this much, so that the mean speed stays that of the model."""
+"""What a busy machine delayed is caught up on, up to this much, so that the mean speed stays that of the model."""
 
 
 class Engine:

@@ -51,7 +51,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "ngram": ("0.11.0", ""),
     "medusa": ("0.11.0", "0.32.0"),
     "mlp_speculator": ("0.11.0", "0.32.0"),
-    "draft_model": ("0.11.0", ""),
+    "draft_model": ("0.15.0", ""),
     "suffix": ("0.11.1", ""),
     "custom_class": ("0.22.0", ""),
     "eagle": ("0.11.0", ""),
@@ -62,7 +62,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "dspark": ("0.25.0", ""),
     "mtp": ("0.11.0", ""),
 }
-"""Methods with the first and the last release that has them; an empty last is the newest."""
+"""Methods with the first and the last release that runs them; an empty last is the newest."""
 
 MODEL_NEEDED = frozenset(
     {"eagle", "eagle3", "dflash", "dspark", "draft_model", "medusa", "mlp_speculator", "custom_class"}

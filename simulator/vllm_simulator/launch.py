@@ -20,6 +20,16 @@ _AT_LEAST_ONE = (
 )
 
 
+_SINCE = {
+    "--shutdown-timeout": "0.18.0",
+    "-sc": "0.19.0",
+    "--spec-method": "0.22.0",
+    "--spec-model": "0.22.0",
+    "--spec-tokens": "0.22.0",
+}
+"""Flags with the first release that knows them."""
+
+
 class LaunchError(ValueError):
     """The engine refuses to start with these arguments: exit code 1, message on stderr."""
 
@@ -56,9 +66,9 @@ class Launch:
         return self.speculation.method if self.speculation else "none"
 
 
-def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str], release: Version) -> argparse.Namespace:
     """Parse the arguments after `serve`; where they are wrong, print usage and exit with code 2 like vLLM."""
-    parser = _parser()
+    parser = _parser(release)
     dotted, plain = _split_dotted(_dashed(arguments))
     options = parser.parse_args(plain)
     for key, text in dotted:
@@ -142,7 +152,7 @@ def _speculative(options: argparse.Namespace) -> object:
     config = dict(options.speculative_config or {})
     for key in given:
         if key in config:
-            raise ConfigError(f"Value error, {key} is given twice, as a flag and in --speculative-config", value=config)
+            raise ConfigError(f"{key} is given twice, as a flag and in --speculative-config", value=config)
     return {**config, **given}
 
 
@@ -200,8 +210,9 @@ def _length(text: str) -> int:
         raise argparse.ArgumentTypeError(f"invalid number: {text!r}") from error
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="vllm serve", description="A vLLM stand-in: its HTTP API, metrics and flags.")
+def _parser(release: Version) -> argparse.ArgumentParser:
+    since = {flag for flag, first in _SINCE.items() if release >= Version(first)}
+    parser = argparse.ArgumentParser(prog="vllm serve", usage="vllm serve [model_tag] [options]")
     add = parser.add_argument
     add("model_tag", nargs="?")
     add("--model")
@@ -214,16 +225,24 @@ def _parser() -> argparse.ArgumentParser:
     add("--tensor-parallel-size", "-tp", type=int, default=1)
     add("--data-parallel-size", "-dp", type=int, default=1)
     add("--gpu-memory-utilization", type=float, default=0.92)
-    add("--speculative-config", "-sc", type=_json)
-    add("--spec-method")
-    add("--spec-model")
-    add("--spec-tokens", type=int)
-    add("--shutdown-timeout", type=int, default=0)
+    add("--speculative-config", *({"-sc"} & since), type=_json)
     add("--disable-log-stats", action="store_true")
     add("--api-key", nargs="+")
     add("--middleware", action="append", default=[])
+    for flag, kind in (("--spec-method", str), ("--spec-model", str), ("--spec-tokens", int)):
+        _add_or_default(parser, flag, known=flag in since, shape={"type": kind})
+    timeout: dict[str, Any] = {"type": int, "default": 0}
+    _add_or_default(parser, "--shutdown-timeout", known="--shutdown-timeout" in since, shape=timeout)
     _add_ignored(parser)
     return parser
+
+
+def _add_or_default(parser: argparse.ArgumentParser, flag: str, *, known: bool, shape: dict[str, Any]) -> None:
+    """Add a flag, or only its default where the release does not know the flag."""
+    if known:
+        parser.add_argument(flag, **shape)
+    else:
+        parser.set_defaults(**{flag.removeprefix("--").replace("-", "_"): shape.get("default")})
 
 
 def _add_ignored(parser: argparse.ArgumentParser) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from packaging.version import Version
 
-from vllm_simulator.fields import METHODS, MODEL_NEEDED, keys_of, methods_of
+from vllm_simulator.fields import MODEL_NEEDED, keys_of, methods_of
 
-_NO_MODEL = "Value error, num_speculative_tokens was provided but without speculative model"
+_NO_MODEL = "num_speculative_tokens was provided but without speculative model."
 
 
 class ConfigError(ValueError):
@@ -26,8 +26,9 @@ class ConfigError(ValueError):
     def text(self) -> str:
         """The message as pydantic prints it."""
         where = f"{self.loc}\n" if self.loc else ""
+        prefix = "Value error, " if self.kind == "value_error" else ""
         shown = f"[type={self.kind}, input_value={self.value!r}, input_type={type(self.value).__name__}]"
-        return f"1 validation error for SpeculativeConfig\n{where}  {self}. {shown}"
+        return f"1 validation error for SpeculativeConfig\n{where}  {prefix}{self} {shown}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +68,8 @@ def _known(config: Mapping[str, Any], release: Version) -> dict[str, Any]:
     known = keys_of(release)
     if release >= Version("0.15.0") and "tensor_parallel_size" in config:
         raise ConfigError(
-            "Value error, 'tensor_parallel_size' is not a valid argument in the speculative_config. "
-            "Please pass 'draft_tensor_parallel_size' instead",
+            "'tensor_parallel_size' is not a valid argument in the speculative_config. "
+            "Please pass 'draft_tensor_parallel_size' instead.",
             value=config,
         )
     for key, value in config.items():
@@ -99,10 +100,10 @@ def _detected(model: object, release: Version, values: Mapping[str, Any]) -> str
         return "ngram"
     lowered = model.lower()
     for part, method in (("eagle-", "eagle"), ("eagle3", "eagle3"), ("dflash", "dflash"), ("dspark", "dspark")):
-        if part in lowered and method in METHODS and method in methods_of(release):
+        if part in lowered and method in methods_of(release):
             return method
     if release < Version("0.17.0"):
-        raise ConfigError("Value error, method cannot be detected from the draft model", value=dict(values))
+        raise ConfigError("method cannot be detected from the draft model", value=dict(values))
     return "draft_model"
 
 
@@ -112,8 +113,8 @@ def _drafts(values: Mapping[str, Any], method: str) -> int:
         if method == "suffix":
             return _whole(values.get("suffix_decoding_max_tree_depth", 24), "suffix_decoding_max_tree_depth")
         raise ConfigError(
-            "Value error, num_speculative_tokens must be provided with speculative model unless the draft model "
-            "config contains an n_predict parameter",
+            "num_speculative_tokens must be provided with speculative model unless the draft model "
+            "config contains an n_predict parameter.",
             value=dict(values),
         )
     return _whole(given, "num_speculative_tokens")
@@ -140,16 +141,14 @@ def _lookup(values: Mapping[str, Any], method: str) -> None:
         return
     low, high = bounds.get("prompt_lookup_min"), bounds.get("prompt_lookup_max")
     if low is not None and high is not None and low > high:
-        raise ConfigError(
-            f"Value error, prompt_lookup_min={low} must be <= prompt_lookup_max={high}", value=dict(values)
-        )
+        raise ConfigError(f"prompt_lookup_min={low} must be <= prompt_lookup_max={high}", value=dict(values))
 
 
 def _draft_parallel(values: Mapping[str, Any], parallel: int) -> None:
     size = values.get("draft_tensor_parallel_size")
     if size is not None and _whole(size, "draft_tensor_parallel_size") not in {1, parallel}:
         raise ConfigError(
-            f"Value error, speculative_draft_tensor_parallel_size={size} cannot be other value than 1 or "
+            f"speculative_draft_tensor_parallel_size={size} cannot be other value than 1 or "
             f"target model tensor_parallel_size",
             value=dict(values),
         )

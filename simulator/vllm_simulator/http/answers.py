@@ -21,6 +21,8 @@ class Answer:
     """One answer while it grows: identity, and the tokens of each choice so far."""
 
     ask: Ask
+    fingerprint: str
+    """`system_fingerprint`: which server said it; on the last chunk of a stream only."""
     created: int = field(default_factory=lambda: int(time.time()))
     name: str = ""
     tokens: list[int] = field(default_factory=list)
@@ -62,14 +64,15 @@ class Answer:
         said = f'"delta":{{"content":"{text}"}}' if self.ask.echo_role else f'"text":"{text}"'
         return (
             f'{self._head}"choices":[{{"index":{choice},{said},"logprobs":null,"finish_reason":{end},'
-            f'"stop_reason":null,{ids}}}]{self._running_usage()}}}\n\n'
+            f'"stop_reason":null,{ids}}}]{self._running_usage()}{self._signed()}}}\n\n'
         ).encode()
 
     def closing(self) -> bytes:
         """What follows the last token."""
         if not self.ask.include_usage:
             return DONE
-        return f'{self._head}"choices":[],"usage":{_compact(self.usage())}}}\n\n'.encode() + DONE
+        signed = f'"system_fingerprint":"{self.fingerprint}"'
+        return f'{self._head}"choices":[],"usage":{_compact(self.usage())},{signed}}}\n\n'.encode() + DONE
 
     def failing(self, error: dict[str, object]) -> bytes:
         """What follows instead when the engine died; vLLM says `[DONE]` even then."""
@@ -87,7 +90,6 @@ class Answer:
             "prompt_tokens": prompt,
             "total_tokens": prompt + completion,
             "completion_tokens": completion,
-            "prompt_tokens_details": None,
         }
 
     def whole(self) -> dict[str, Any]:
@@ -101,9 +103,11 @@ class Answer:
             "model": self.ask.model,
             "choices": choices,
             "service_tier": None,
-            "system_fingerprint": None,
-            "usage": self.usage(),
+            "system_fingerprint": self.fingerprint,
+            "usage": {**self.usage(), "prompt_tokens_details": None, "completion_tokens_details": None},
             "kv_transfer_params": None,
+            "ec_transfer_params": None,
+            "metrics": None,
         }
 
     def _choice(self, choice: int) -> dict[str, Any]:
@@ -111,7 +115,12 @@ class Answer:
         common = {"index": choice, "logprobs": None, "finish_reason": reason and reason.value, "stop_reason": None}
         if self.ask.echo_role:
             return {**common, "message": {"role": "assistant", "content": text, "tool_calls": []}}
-        return {**common, "text": text}
+        unset = ("token_ids", "prompt_logprobs", "prompt_token_ids", "routed_experts")
+        return {**common, "text": text, **dict.fromkeys(unset)}
+
+    def _signed(self) -> str:
+        last = self.complete and not self.ask.include_usage
+        return f',"system_fingerprint":"{self.fingerprint}"' if last else ""
 
     def _running_usage(self) -> str:
         if not self.ask.include_usage:

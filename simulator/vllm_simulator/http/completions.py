@@ -61,8 +61,12 @@ async def _check_state(cluster: Cluster) -> None:
         raise engine_dead()
 
 
+def _fingerprint(cluster: Cluster) -> str:
+    return f"vllm-{cluster.launch.release}-simulator"
+
+
 async def _whole(cluster: Cluster, ask: Ask, request: Request) -> Response:
-    inbox, answer = Inbox(), Answer(ask=ask)
+    inbox, answer = Inbox(), Answer(ask=ask, fingerprint=_fingerprint(cluster))
     with cluster.running(ask, inbox), _watched(request.receive, inbox):
         try:
             while not answer.complete:
@@ -85,7 +89,7 @@ class Stream(Response):
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Serve the stream. An engine that dies ends it with an error event and, like vLLM, a last `[DONE]`."""
-        inbox, answer = Inbox(), Answer(ask=self._ask)
+        inbox, answer = Inbox(), Answer(ask=self._ask, fingerprint=_fingerprint(self._cluster))
         with self._cluster.running(self._ask, inbox), _watched(receive, inbox):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             try:

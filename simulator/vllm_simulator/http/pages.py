@@ -49,10 +49,25 @@ async def models(request: Request) -> Response:
             "root": launch.model,
             "parent": None,
             "max_model_len": launch.max_model_len,
+            "permission": [_permission(created)],
         }
         for name in launch.served_names
     ]
     return JSONResponse({"object": "list", "data": data})
+
+
+def _permission(created: int) -> dict[str, object]:
+    allowed = ("allow_sampling", "allow_logprobs", "allow_view")
+    denied = ("allow_create_engine", "allow_search_indices", "allow_fine_tuning", "is_blocking")
+    return {
+        "id": "modelperm-simulator",
+        "object": "model_permission",
+        "created": created,
+        **dict.fromkeys(allowed, True),
+        **dict.fromkeys(denied, False),
+        "organization": "*",
+        "group": None,
+    }
 
 
 async def tokenize(request: Request) -> Response:
