@@ -38,8 +38,8 @@ class OperatorConfiguration(BaseModel):
 
     namespaces: tuple[Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")], ...] = ()
     """Where SpecDecDeployments are served; empty for the whole cluster."""
-    tick_seconds: Annotated[float, Field(ge=1, le=300)] = 15.0
-    """How often metrics are read."""
+    tick_seconds: Annotated[float, Field(ge=1, le=60)] = 15.0
+    """How often metrics are read. After two minutes without a reading a crossing no longer counts as lasting."""
     resync_seconds: Annotated[float, Field(ge=10, le=86_400)] = 300.0
     """How often every object is looked at although nothing woke it."""
     maximum_concurrent_switches: Annotated[int, Field(ge=1, le=1000)] = 2

@@ -12,12 +12,12 @@ from specdec_operator.api.conditions import Condition, ConditionStatus, Conditio
 from specdec_operator.api.quantities import format_duration
 from specdec_operator.policy.signals import EngineSample, Load, Reading, Unavailable
 
-READING_LIFETIME: Final = 60.0
-"""Seconds after which a reading is too old to be used: four ticks."""
-WAITING_TIME: Final = 30.0
-"""Seconds that a reading may wait before it is used, on top of the age its samples may have: two ticks."""
+READING_LIFETIME: Final = 90.0
+"""Seconds after which a reading is too old to be used: the longest tick there can be, and half of it."""
 SCRAPES_MISSED: Final = 3
 """A series is stale when this many scrapes in a row are missing."""
+LATENESS: Final = 15.0
+"""Seconds that a scrape may be late because Prometheus or the engine is busy."""
 DISCOVERY_TIME: Final = 60.0
 """Seconds that a source may take to find a new pod."""
 DEFAULT_INTERVAL: Final = 60.0
@@ -56,7 +56,7 @@ def summarise(
     found: dict[str, tuple[EngineSample, ...]] = {}
     problems: dict[str, Unavailable] = {}
     for pod in sorted(pods):
-        result = _engines_of(reading, namespace=namespace, pod=pod, runs_for=now - pods[pod], now=now)
+        result = _engines_of(reading, (namespace, pod), runs_for=now - pods[pod])
         if isinstance(result, Unavailable):
             problems[pod] = result
         else:
@@ -79,10 +79,7 @@ def metrics_condition(load: Load | Unavailable) -> Condition:
     return Condition(ConditionType.METRICS_AVAILABLE, ConditionStatus.TRUE, Reason.FOUND, message)
 
 
-def _engines_of(
-    reading: Reading, *, namespace: str, pod: str, runs_for: float, now: float
-) -> tuple[EngineSample, ...] | Unavailable:
-    key = (namespace, pod)
+def _engines_of(reading: Reading, key: tuple[str, str], *, runs_for: float) -> tuple[EngineSample, ...] | Unavailable:
     window = reading.window or DEFAULT_WINDOW
     if runs_for < window:
         text = f"runs for {format_duration(max(runs_for, 0))}; its metrics count after a window of"
@@ -92,7 +89,7 @@ def _engines_of(
     samples = reading.engines.get(key, ())
     if not samples:
         return _absent(runs_for, window)
-    return _first_problem(samples, reading, now=now) or tuple(samples)
+    return _first_problem(samples, reading) or tuple(samples)
 
 
 def _absent(runs_for: float, window: float) -> Unavailable:
@@ -102,14 +99,14 @@ def _absent(runs_for: float, window: float) -> Unavailable:
     return Unavailable(Reason.NO_SERIES, f"has no series, {age} after its engine started; is it scraped?")
 
 
-def _first_problem(samples: Sequence[EngineSample], reading: Reading, *, now: float) -> Unavailable | None:
+def _first_problem(samples: Sequence[EngineSample], reading: Reading) -> Unavailable | None:
     if len({sample.engine for sample in samples}) < len(samples):
         return Unavailable(Reason.AMBIGUOUS_SERIES, "has several series for the same engine")
     for sample in samples:
         if not all(isfinite(value) and value >= 0 for value in _numbers(sample)):
             return Unavailable(Reason.NO_SERIES, f"has no usable number for engine {sample.engine!r}")
-        limit = SCRAPES_MISSED * (sample.scrape_interval or reading.scrape_interval or DEFAULT_INTERVAL) + WAITING_TIME
-        age = now - sample.sampled_at
+        limit = SCRAPES_MISSED * (sample.scrape_interval or reading.scrape_interval or DEFAULT_INTERVAL) + LATENESS
+        age = reading.taken_at - sample.sampled_at
         if age > limit:
             text = f"has no sample newer than {format_duration(age)} (limit {format_duration(limit)})"
             return Unavailable(Reason.STALE, text)

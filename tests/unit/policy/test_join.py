@@ -109,10 +109,10 @@ def test_no_pod_at_all_is_no_load():
 
 
 @pytest.mark.parametrize(
-    ("interval", "age", "stale"), [(15.0, 74, False), (15.0, 76, True), (1.0, 32, False), (1.0, 34, True)]
+    ("interval", "age", "stale"), [(15.0, 59, False), (15.0, 61, True), (1.0, 17, False), (1.0, 19, True)]
 )
 def test_the_age_that_is_stale_follows_the_scrape_interval(interval: float, age: float, *, stale: bool):
-    """Three scrapes missing in a row, plus the time a reading may wait."""
+    """Three scrapes missing in a row, plus the time that one may be late."""
     result = joined(reading(engine("a", scrape_interval=interval, sampled_at=NOW - age)), "a")
     assert (reason_of(result) is Reason.STALE) if stale else isinstance(result, Load)
 
@@ -126,7 +126,7 @@ def test_without_an_interval_of_its_own_an_engine_takes_that_of_the_reading():
 
 def test_an_old_reading_is_stale():
     """A reading that was not renewed says nothing about now."""
-    assert reason_of(joined(reading(engine("a"), taken_at=NOW - 61), "a")) is Reason.STALE
+    assert reason_of(joined(reading(engine("a"), taken_at=NOW - 91), "a")) is Reason.STALE
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0])
