@@ -44,6 +44,11 @@ def changed(name: str, changes: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
+def as_yaml(*bodies: dict[str, Any]) -> str:
+    """Return objects as one YAML stream."""
+    return yaml.safe_dump_all(bodies, sort_keys=False)
+
+
 def refused() -> list[Refused]:
     """Return all cases of tests/data/api/refused.yaml."""
     cases = yaml.safe_load((ROOT / "tests/data/api/refused.yaml").read_text(encoding="utf-8"))

@@ -5,15 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from tests.contract.crds.cases import ROOT
 
 Kubectl = Callable[..., str]
-
-
-def as_yaml(*bodies: dict[str, Any]) -> str:
-    """Return objects as one YAML stream."""
-    return yaml.safe_dump_all(bodies, sort_keys=False)
 
 
 @pytest.fixture(scope="session", name="crds")

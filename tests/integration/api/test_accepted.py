@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.contract.crds.cases import MINIMAL, ROOT, changed
+from tests.contract.crds.cases import MINIMAL, ROOT, as_yaml, changed
 
 Kubectl = Callable[..., str]
 EXAMPLES = sorted((ROOT / "examples").glob("*/*.yaml"))
-
-
-def as_yaml(*bodies: dict[str, Any]) -> str:
-    """Return objects as one YAML stream."""
-    return yaml.safe_dump_all(bodies, sort_keys=False)
 
 
 def read(kubectl: Kubectl, namespace: str, name: str = "minimal", *arguments: str) -> dict[str, Any]:

@@ -5,16 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
-from tests.contract.crds.cases import MINIMAL, Refused, changed, refused
+from tests.contract.crds.cases import MINIMAL, Refused, as_yaml, changed, refused
 
 Kubectl = Callable[..., str]
 BAD_NAMES = ["a.b", "1a", "a" * 41]
-
-
-def as_yaml(*bodies: dict[str, Any]) -> str:
-    """Return objects as one YAML stream."""
-    return yaml.safe_dump_all(bodies, sort_keys=False)
 
 
 @pytest.fixture(scope="module", name="answers")
