@@ -42,8 +42,11 @@ _HEALTHY: Final = (
     'sys.exit(c.getresponse().status != 200)" 2>/dev/null'
 )
 
-STARTUP_SCRIPT: Final = f"{{ : > {COUNT_FILE}; }} 2>/dev/null\n{_SAME} || exit 0\n{_HEALTHY}\n"
-LIVENESS_SCRIPT: Final = f"""{_SAME} || exit 1
+STARTUP_SCRIPT: Final = f"""{{ : > {COUNT_FILE}; }} 2>/dev/null
+{_SAME} || exit 0
+{_HEALTHY} || {{ echo "/health does not answer yet"; exit 1; }}
+"""
+LIVENESS_SCRIPT: Final = f"""{_SAME} || {{ echo "speculative config changed: restarting the engine"; exit 1; }}
 checks= failures=
 {{ IFS=: read -r checks failures; }} 2>/dev/null < {COUNT_FILE}
 case $checks$failures in *[!x]*) checks= failures= ;; esac
@@ -53,7 +56,7 @@ if [ ${{#checks}} -ge {CHECKS_PER_HEALTH_CHECK} ]; then
   if {_HEALTHY}; then failures=; else failures=x$failures; fi
 fi
 {{ echo "$checks:$failures" > {COUNT_FILE}; }} 2>/dev/null
-[ ${{#failures}} -lt {HEALTH_FAILURES} ]
+[ ${{#failures}} -lt {HEALTH_FAILURES} ] || {{ echo "/health refused {HEALTH_FAILURES} times in a row"; exit 1; }}
 """
 PRE_STOP_SCRIPT: Final = (
     f"grep -q '^{SERVING_LABEL}=' {INFO_DIRECTORY}/{LABELS_FILE} 2>/dev/null || exit 0\nexec sleep {PRE_STOP_SECONDS}\n"

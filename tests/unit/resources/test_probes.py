@@ -58,13 +58,14 @@ class Container:
     root: Path
     port: int
     config: str = CONFIG
+    said: str = ""
 
     def annotate(self, text: str) -> None:
         """Put another value into the downward-API file."""
         (self.root / probes.CONFIG_FILE).write_text(text)
 
     def run(self, script: str) -> int:
-        """Run a script and return its exit code."""
+        """Run a script and return its exit code; what it says becomes the event of a failure."""
         text = script.replace(INFO_DIRECTORY, str(self.root)).replace(f", {PORT},", f", {self.port},")
         text = text.replace(probes.COUNT_FILE, str(self.root / "count"))
         environment = {
@@ -72,7 +73,11 @@ class Container:
             "SPECULATIVE_CONFIG": self.config,
             "http_proxy": "http://127.0.0.1:1",
         }
-        return subprocess.run(["sh", "-c", text], env=environment, check=False, timeout=30).returncode
+        done = subprocess.run(
+            ["sh", "-c", text], env=environment, check=False, timeout=30, capture_output=True, text=True
+        )
+        self.said = done.stdout.strip()
+        return done.returncode
 
 
 @pytest.fixture(name="container")
@@ -100,6 +105,7 @@ def test_liveness_fails_when_the_method_was_changed(container: Container, runnin
     container.annotate(wanted)
 
     assert container.run(probes.LIVENESS_SCRIPT) != 0
+    assert container.said == "speculative config changed: restarting the engine"
 
 
 def test_missing_file_restarts_nothing(container: Container) -> None:
@@ -131,6 +137,7 @@ def test_hung_engine_is_restarted_after_several_refusals(container: Container, h
     count.write_text(f"{every}:{'x' * (probes.HEALTH_FAILURES - 1)}\n")
     assert container.run(probes.LIVENESS_SCRIPT) != 0
     assert container.run(probes.LIVENESS_SCRIPT) != 0
+    assert container.said == f"/health refused {probes.HEALTH_FAILURES} times in a row"
 
     health.status = 200
     count.write_text(f"{every}:{'x' * probes.HEALTH_FAILURES}\n")
