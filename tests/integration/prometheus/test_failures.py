@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.integration.prometheus.process import Prometheus, running
+from tests.integration.prometheus.process import Prometheus, free_port, running
 from tests.integration.prometheus.servers import (
     Answer,
     drip,
@@ -122,6 +122,28 @@ async def test_a_server_that_is_away_and_comes_back(tmp_path: Path):
         )
         own.start()
         assert isinstance(await asked.read(SERVING), Reading)
+
+
+async def test_a_connection_that_breaks_once_is_no_missing_measurement(prometheus: Prometheus):
+    """A proxy that closes kept connections, for example: the query is sent once more, and nothing is logged."""
+    handle, broken = forwarding(prometheus.url), []
+
+    def fragile(path: str, headers: dict[str, str]) -> Answer:
+        if len(broken) < 1:
+            broken.append(path)
+            raise ConnectionAbortedError
+        return handle(path, headers)
+
+    with http_server(fragile) as url:
+        assert isinstance(await source(url).read(SERVING), Reading)
+    assert broken
+
+
+async def test_no_query_is_logged(caplog: pytest.LogCaptureFixture):
+    """The libraries would repeat the whole query in a warning every tick."""
+    with caplog.at_level("WARNING"):
+        await failure(source(f"http://127.0.0.1:{free_port()}"))
+    assert not caplog.records
 
 
 async def test_a_failure_is_the_answer_to_everybody_for_a_while():

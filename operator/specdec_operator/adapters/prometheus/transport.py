@@ -22,9 +22,10 @@ LONGEST_ANSWER: Final = 64 * 1024 * 1024
 """Bytes: some hundred times what 2,000 pods give."""
 LONGEST_EXCERPT: Final = 200
 _CONNECT_SECONDS: Final = 3.0
+_PAUSE_SECONDS: Final = 0.2
 _CHUNK: Final = 65_536
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-_LOGIN: Final = re.compile(r"log[ -]?in|sign[ -]?in|oauth|sso|type=.?password", re.IGNORECASE)
+_LOGIN: Final = re.compile(r"\b(?:log|sign)[ -]?in\b|oauth|\bsso\b|type=.?password", re.IGNORECASE)
 _UNAUTHORIZED: Final = frozenset({401, 403, 407})
 _MOVED_FOR_GOOD: Final = frozenset({301, 308})
 
@@ -56,9 +57,10 @@ def connection(configuration: PrometheusConfiguration) -> Iterator[Query]:
     headers = dict(configuration.headers)
     if configuration.token_file is not None:
         headers["Authorization"] = f"Bearer {_token(configuration)}"
-    retry = Retry(total=1, connect=1, read=0, redirect=0, status=0, other=0, backoff_factor=0.2)
-    with PrometheusConnect(url=configuration.url, headers=headers, session=session, retry=retry) as client:
-        yield lambda query: _run(client, query, session.seconds_left())
+    # Repeated here and not by urllib3, which would log the whole query each time.
+    never = Retry(total=0)
+    with PrometheusConnect(url=configuration.url, headers=headers, session=session, retry=never) as client:
+        yield lambda query: _vector(_ask(client, query, session))
 
 
 def _trusted(configuration: PrometheusConfiguration) -> bool | str:
@@ -162,19 +164,44 @@ def excerpt(text: str) -> str:
     return shown or "no text"
 
 
-def _run(client: PrometheusConnect, query: str, seconds: float) -> list[dict[str, Any]]:
+def _ask(client: PrometheusConnect, query: str, session: _BoundedSession) -> object:
+    """Run a query; once more when the connection was refused or broke, so that a blip is no missing measurement."""
     try:
-        rows = client.custom_query(query, params={"timeout": f"{round(1000 * seconds)}ms"})
+        return _ask_once(client, query, session)
+    except requests.Timeout as error:
+        raise _unreachable(error) from error
+    except requests.ConnectionError:
+        time.sleep(_PAUSE_SECONDS)
+    try:
+        return _ask_once(client, query, session)
+    except requests.ConnectionError as error:
+        raise _unreachable(error) from error
+
+
+def _ask_once(client: PrometheusConnect, query: str, session: _BoundedSession) -> object:
+    """Run a query; a broken connection goes to the caller, everything else that fails is a QueryError."""
+    try:
+        return client.custom_query(query, params={"timeout": f"{round(1000 * session.seconds_left())}ms"})
+    except requests.ConnectionError:
+        raise
     except requests.exceptions.InvalidJSONError as error:
         raise _no_json(error) from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise QueryError(Reason.SOURCE_UNREACHABLE, f"Prometheus cannot be reached: {_cause(error)}.") from error
+        raise _unreachable(error) from error
     except (PrometheusApiClientException, KeyError, TypeError) as error:
         text = f"Prometheus' answer has an unknown form: {excerpt(str(error))}."
         raise QueryError(Reason.SOURCE_UNREACHABLE, text) from error
+
+
+def _vector(rows: object) -> list[dict[str, Any]]:
+    """The client library drops the type of the result; its shape tells it."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "value" in row for row in rows):
         raise QueryError(Reason.SOURCE_UNREACHABLE, "Prometheus answered with something else than a vector.")
     return rows
+
+
+def _unreachable(error: Exception) -> QueryError:
+    return QueryError(Reason.SOURCE_UNREACHABLE, f"Prometheus cannot be reached: {_cause(error)}.")
 
 
 def _no_json(error: requests.exceptions.InvalidJSONError) -> QueryError:
