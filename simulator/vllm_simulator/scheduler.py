@@ -143,7 +143,7 @@ class Scheduler:
 
     def _make_room(self) -> int:
         preempted = 0
-        while len(self.running) > 1 and sum(s.context + 1 for s in self.running) > self.limits.kv_tokens:
+        while len(self.running) > 1 and self._reserved() > self.limits.kv_tokens:
             victim = self.running.pop()
             victim.computed = 0
             victim.preemptions += 1
@@ -152,15 +152,23 @@ class Scheduler:
         return preempted
 
     def _admit(self, now: float) -> None:
-        room = self.limits.kv_tokens - sum(s.context + 1 for s in self.running)
+        room = self.limits.kv_tokens - self._reserved()
         while self.waiting and len(self.running) < self.limits.sequences:
             head = self.waiting[0]
-            room -= head.context + 1
-            if room < 0:
+            room -= self._need(head)
+            # Alone, a sequence always fits: no model is longer than the cache.
+            if room < 0 and self.running:
                 return
             self.running.append(self.waiting.popleft())
             if head.admitted is None:
                 head.admitted = now
+
+    def _reserved(self) -> int:
+        return sum(self._need(sequence) for sequence in self.running)
+
+    def _need(self, sequence: Sequence) -> int:
+        """Room for all its tokens so far and for those of the next step."""
+        return sequence.context + 1 + (self.drafting.drafts if self.drafting else 0)
 
     def _prompts(self, budget: int) -> tuple[tuple[Sequence, int], ...]:
         chosen: list[tuple[Sequence, int]] = []
