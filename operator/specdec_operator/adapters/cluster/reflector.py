@@ -22,8 +22,8 @@ from specdec_operator.ports import ChildKind, ClusterError, Failure, JsonObject
 
 logger = logging.getLogger(__name__)
 
-PAGE: Final = 200
-"""Objects of a list that are in memory at once; 200 pods are about 2 MB of JSON."""
+PAGE: Final = 50
+"""Objects of a list that are in memory at once: small pages leave less freed memory behind (2,000 pods measured)."""
 SHORT_LIFE: Final = 5.0
 """Seconds. A watch that ends sooner counts as failed, so that a server that hangs up at once is not hammered."""
 _SELECTOR: Final = f"{MANAGED_BY_LABEL}={MANAGED_BY}"
