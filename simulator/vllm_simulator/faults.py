@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
+START_ONLY = frozenset({"crash_after", "never_ready", "startup_factor"})
+"""Faults that come too late once the engine runs."""
+
 
 class FaultError(ValueError):
     """A fault is not known or has a value that means nothing."""

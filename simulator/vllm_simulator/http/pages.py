@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from vllm_simulator.cluster import Cluster
-from vllm_simulator.faults import Faults, MetricsFault, as_json, change
+from vllm_simulator.faults import START_ONLY, FaultError, Faults, MetricsFault, as_json, change
 from vllm_simulator.http.body import tokens_of
 from vllm_simulator.http.errors import ApiError
 
@@ -107,9 +107,16 @@ async def faults(request: Request) -> Response:
         cluster.faults = Faults()
     if request.method == "POST":
         try:
-            cluster.faults = change(cluster.faults, json.loads(await request.body()))
+            cluster.faults = _changed(cluster.faults, json.loads(await request.body()))
         except ValueError as error:
             raise ApiError(400, str(error)) from error
     if cluster.faults.crash:
         os._exit(1)
     return JSONResponse(as_json(cluster.faults))
+
+
+def _changed(faults: Faults, values: object) -> Faults:
+    late = sorted(START_ONLY & set(values)) if isinstance(values, dict) else []
+    if late:
+        raise FaultError(f"fault {late[0]!r} is about the start, which is over; set it in SIMULATOR_FAULTS")
+    return change(faults, values)

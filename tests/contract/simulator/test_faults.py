@@ -103,6 +103,7 @@ def test_requests_can_hang(simulator: Simulator) -> None:
         ({"nonsense": 1}, "fault 'nonsense' is not known"),
         ({"acceptance": 2}, "fault 'acceptance' must be a number from 0 to 1, not 2"),
         ({"metrics": "odd"}, "fault 'metrics' must be one of ok, hanging, empty, nan, error, not 'odd'"),
+        ({"never_ready": True}, "fault 'never_ready' is about the start, which is over"),
         ([], "faults must be a JSON object"),
     ],
 )
