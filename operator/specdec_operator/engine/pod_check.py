@@ -22,9 +22,7 @@ def check_pod(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:
     for index, variable in enumerate(spec.engine.env):
         yield from _variable(spec, variable, f"spec.engine.env[{index}]")
     yield from _resources(spec)
-    if posixpath.basename(next(iter(spec.engine.command), "")) in _SHELLS:
-        said = f"{spec.engine.command[0]!r} is a shell: it keeps SIGTERM from the engine unless it ends in exec"
-        yield warning("spec.engine.command", said, 'give the program itself, or end in exec ... "$@"', rule="command")
+    yield from _command(spec.engine.command)
 
 
 def check_name(object_name: str) -> Iterator[Finding]:
@@ -36,6 +34,16 @@ def check_name(object_name: str) -> Iterator[Finding]:
         variable = f"{object_name.upper().replace('-', '_')}_PORT"
         said = f"a Service called {object_name!r} sets {variable} in other pods, where a vLLM may read it"
         yield warning("metadata.name", said, "choose a name that does not begin with vllm", rule="service-name")
+
+
+def _command(command: tuple[str, ...]) -> Iterator[Finding]:
+    field = "spec.engine.command"
+    if any(text.removesuffix(".py").endswith("api_server") for text in command):
+        said = "vLLM's api_server module passes over the model given as an argument, and would serve another one"
+        yield error(field, said, "leave it out, or end in vllm serve", rule="command")
+    elif posixpath.basename(next(iter(command), "")) in _SHELLS:
+        said = f"{command[0]!r} is a shell: it keeps SIGTERM from the engine unless it ends in exec"
+        yield warning(field, said, 'give the program itself, or end in exec ... "$@"', rule="command")
 
 
 def _mounts(spec: SpecDecDeploymentSpec) -> Iterator[Finding]:

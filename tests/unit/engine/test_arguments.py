@@ -1,5 +1,7 @@
 """Flags that the operator owns, in every spelling (case G1-03)."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 from specdec_operator.api.conditions import Reason
 from specdec_operator.engine.arguments import OWNED, check_arguments, normalise, owner_of_flag
 from specdec_operator.engine.findings import Severity
+
+DATA = Path(__file__).parents[2] / "data" / "vllm"
 
 
 def owned(argument: str) -> bool:
@@ -118,6 +122,17 @@ def test_unrelated_flag_with_a_similar_beginning_passes(argument: str) -> None:
     """A longer name is another flag."""
     assert not owned(argument)
     assert not list(check_arguments((argument,)))
+
+
+def test_of_all_real_flags_only_the_owned_ones_are_refused() -> None:
+    """Completing beginnings takes no flag of vLLM 0.32 from the user that the operator does not set itself."""
+    flags = (DATA / "serve-flags-0.32.0.txt").read_text().split()
+    aliases = {"--no-trust-remote-code", "--no-enable-ssl-refresh"}
+
+    refused = {flag for flag in flags if owned(flag)}
+    families = {flag for flag in flags if flag.startswith(("--spec-", "--ssl-"))}
+    assert len(flags) > 400
+    assert refused == {known.flag for known in OWNED if known.flag in flags} | families | aliases
 
 
 def test_values_are_not_taken_for_flags() -> None:

@@ -56,6 +56,11 @@ def test_release_newer_than_the_table_warns() -> None:
         ({"image": "own/vllm:v0.32.0"}, {}),
         ({"version": "0.32.0", "command": ["/bin/sh", "-c"]}, {"command": "spec.engine.command"}),
         (
+            {"version": "0.32.0", "command": ["python3", "-m", "vllm.entrypoints.openai.api_server"]},
+            {"command": "spec.engine.command"},
+        ),
+        ({"version": "0.32.0", "command": ["/opt/venv/bin/vllm", "serve"]}, {}),
+        (
             {"version": "0.32.0", "env": [{"name": "PROMETHEUS_MULTIPROC_DIR", "value": "/x"}]},
             {"metrics-directory": "spec.engine.env[0]"},
         ),

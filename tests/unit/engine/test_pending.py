@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from tests.helpers.deployments import NGRAM, make_deployment
 
 from specdec_operator.engine.check import check_spec
 from specdec_operator.engine.findings import Severity
 from specdec_operator.engine.pending import PENDING
-from tests.helpers.deployments import NGRAM, make_deployment
 
 BREAK_EVEN = {"profileRef": {"name": "p"}, "accelerator": "H100"}
 ASKED: list[tuple[dict[str, Any], set[str]]] = [
