@@ -230,7 +230,7 @@ async def test_touching_the_budget_is_fenced_and_survives_an_apply(
     """A second touch with the old resourceVersion is a Conflict; an apply without the annotation leaves it."""
     body = budget(key.namespace, owner)
     await cluster.create(body)
-    children = await _until(cluster, key, owner, lambda children: "currentHealthy" in _status(children.budget))
+    children = await _until(cluster, key, owner, lambda children: bool(_status(children.budget).get("conditions")))
     read = children.budget
     assert read is not None
 
