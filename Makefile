@@ -38,6 +38,15 @@ lock: ## Write requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header requirements/build.in -o requirements/build.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml simulator/pyproject.toml requirements/build.in --group dev -o requirements/dev.txt
 
+demo: setup ## The main job, narrated: load past break-even and back (ENGINE=simulator or vllm)
+	@$(BIN)/python -m hack.demo --engine $(ENGINE)
+
+setup-vllm: setup ## Install a real vLLM for CPUs into the cache (4 minutes, 6 GB)
+	$(BIN)/python -m hack.vllm
+
+generate: setup ## Write the CRDs anew from the types
+	$(BIN)/python -m hack.gen_crds
+
 clean: ## Remove what the targets made here (not the caches)
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
