@@ -1,17 +1,16 @@
 """Check one object as `specdec validate` and `specdec render` do: its schema, then everything behind the schema."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
-from specdec_operator.api.conditions import Reason
 from specdec_operator.api.names import API_VERSION, DEPLOYMENT_KIND, GROUP, PROFILE_KIND
 from specdec_operator.api.objects import SpecDecDeployment, SpecDecProfile
 from specdec_operator.cli.documents import Document
 from specdec_operator.engine.check import check_spec, unsupported
 from specdec_operator.engine.findings import Finding, Severity, error
+from specdec_operator.engine.schema_findings import schema_findings
 
 KINDS: Final = (DEPLOYMENT_KIND, PROFILE_KIND)
 
@@ -64,7 +63,7 @@ def check_document(document: Document) -> Checked:
             return Checked(document, ())
         deployment = SpecDecDeployment.parse(document.body)
     except ValidationError as problem:
-        return Checked(document, tuple(_schema_findings(problem)))
+        return Checked(document, schema_findings(problem))
     findings = check_spec(deployment.spec, object_name=deployment.metadata.name)
     methods = tuple(_method(method.name, findings) for method in deployment.spec.speculation.methods)
     return Checked(document, findings, methods, deployment)
@@ -73,37 +72,3 @@ def check_document(document: Document) -> Checked:
 def _method(name: str, findings: tuple[Finding, ...]) -> CheckedMethod:
     problem = unsupported(findings, name)
     return CheckedMethod(name, "accepted" if problem is None else "rejected", problem.rule if problem else None)
-
-
-def _schema_findings(problem: ValidationError) -> Iterator[Finding]:
-    for detail in problem.errors(include_url=False):
-        message, remedy = _words(detail["type"], str(detail["msg"]))
-        if detail["type"] not in ("missing", "value_error"):
-            message = f"{_shown(detail['input'])}: {message}"
-        yield error(_path(detail["loc"]), message, remedy, rule="schema", reason=Reason.INVALID_SPEC)
-
-
-def _words(kind: str, message: str) -> tuple[str, str]:
-    """Split pydantic's words into what is wrong and what to do; our own validators say both, around a semicolon."""
-    if kind == "value_error":
-        said = message.removeprefix("Value error, ")
-        problem, semicolon, remedy = said.partition("; ")
-        return (problem, remedy) if semicolon else (said, "see the message")
-    remedies = {
-        "missing": ("the field is missing", "add it"),
-        "extra_forbidden": ("there is no such field", "look for a typing error, or leave it out"),
-        "string_type": (message.lower(), "write it in quotes"),
-    }
-    return remedies.get(kind, (message[:1].lower() + message[1:], "write a value that fits"))
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    path = ""
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return path.removeprefix(".")
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever stands in the file
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

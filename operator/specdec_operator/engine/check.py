@@ -80,6 +80,6 @@ def _image(engine: EngineSpec, version: EngineVersion) -> Iterator[Finding]:
         yield error("spec.engine.version", said, "set spec.engine.image as well", rule="engine-image", reason=reason)
         return
     tagged = parse_version(image_tag(image) or "")
-    if tagged is not None and tagged.release != version.release:
+    if tagged is not None and OLDEST <= tagged.release <= NEWEST and tagged.release != version.release:
         said = f"the tag of {image!r} says {tagged.text}, but engine.version says {version.text}, which is believed"
         yield warning("spec.engine.image", said, "make both name the same release", rule="engine-image")

@@ -53,6 +53,7 @@ def test_release_newer_than_the_table_warns() -> None:
         ({"version": "0.32.0+cpu"}, {"engine-image": "spec.engine.version"}),
         ({"version": "0.32.0", "image": "own/vllm:v0.31.0"}, {"engine-image": "spec.engine.image"}),
         ({"version": "0.32.0", "image": "own/vllm:nightly"}, {}),
+        ({"version": "0.32.0", "image": "own/simulator:0.1.0"}, {}),
         ({"image": "own/vllm:v0.32.0"}, {}),
         ({"version": "0.32.0", "command": ["/bin/sh", "-c"]}, {"command": "spec.engine.command"}),
         (
