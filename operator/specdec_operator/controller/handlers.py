@@ -4,8 +4,9 @@ Handlers only wake. They never touch `patch`, return None, and need no finalizer
 """
 
 import asyncio
-import copy
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,8 @@ from specdec_operator.controller.settings import configure
 from specdec_operator.ports import JsonObject, Key
 
 SELECTOR = (GROUP, VERSION, DEPLOYMENT_PLURAL)
+STOP_SECONDS = 10.0
+"""How long the watch may take to end."""
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 Seen = Callable[[Key, JsonObject | None], None]
@@ -41,7 +44,7 @@ def build_registry(*, seen: Seen, beat: Beat, cluster_wide: bool) -> kopf.Operat
     async def wake(type: str | None, body: kopf.Body, **_: object) -> None:  # noqa: A002 - kopf's name
         metadata = body.metadata
         key = Key(metadata["namespace"], metadata["name"])
-        seen(key, None if type == "DELETED" else copy.deepcopy(dict(body)))
+        seen(key, None if type == "DELETED" else dict(body))
 
     return registry
 
@@ -79,21 +82,75 @@ def _heartbeat(beat: Beat) -> aiohttp.TraceConfig:
     return config
 
 
-def watch(
-    registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], *, stop: asyncio.Event, ready: asyncio.Event
-) -> Awaitable[None]:
-    """Run kopf until `stop` is set; without namespaces it watches the whole cluster.
+async def watch(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...]) -> None:
+    """Run kopf until cancelled; without namespaces it watches the whole cluster.
 
-    Stop everything else of this event loop first: at its end kopf waits for, and then cancels, every task that was
-    started after it. `ready` is set when it is up; by then it has taken the signal handlers.
+    It runs in a thread with an event loop of its own, because at its end it cancels every other task of its loop. The
+    callbacks of the registry are called in that thread.
 
-    It ends by an exception when its watch is beyond repair, and so must the process.
+    Raises:
+        Exception: what made its watch end; it is beyond repair then, and the process must end too.
     """
-    return kopf.operator(
+    loop, stop = asyncio.get_running_loop(), _Stop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def work() -> None:
+        try:
+            asyncio.run(_run(registry, namespaces, stop))
+        except Exception as error:  # noqa: BLE001 - handed over to the loop that waits for it
+            loop.call_soon_threadsafe(_settle, ended, error)
+        else:
+            loop.call_soon_threadsafe(_settle, ended, None)
+
+    threading.Thread(target=work, name="kopf", daemon=True).start()
+    try:
+        await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([ended], timeout=STOP_SECONDS)
+        raise
+
+
+class _Stop:
+    """A flag that another thread sets for the event loop that waits for it."""
+
+    def __init__(self) -> None:
+        self._told = threading.Event()
+        self._waits: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+
+    def bind(self) -> asyncio.Event:
+        """Return the event to wait for in this loop."""
+        event = asyncio.Event()
+        self._waits = (asyncio.get_running_loop(), event)
+        if self._told.is_set():
+            event.set()
+        return event
+
+    def set(self) -> None:
+        """Set the flag; a loop that is gone needs none."""
+        self._told.set()
+        if self._waits is not None:
+            loop, event = self._waits
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(event.set)
+
+
+async def _run(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], stop: _Stop) -> None:
+    await kopf.operator(
         registry=registry,
         clusterwide=not namespaces,
         namespaces=list(namespaces),
         standalone=True,
-        stop_flag=stop,
-        ready_flag=ready,
+        # kopf would look the user up in /etc/passwd, where the user of a hardened pod has no entry.
+        identity=FIELD_MANAGER,  # type: ignore[arg-type] - a NewType of str that kopf does not export
+        stop_flag=stop.bind(),
     )
+
+
+def _settle(ended: asyncio.Future[None], error: Exception | None) -> None:
+    if ended.done():
+        return
+    if error is None:
+        ended.set_result(None)
+    else:
+        ended.set_exception(error)

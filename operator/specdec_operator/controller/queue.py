@@ -34,6 +34,7 @@ class WorkQueue(Generic[K]):
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._attempts: dict[K, int] = {}
         self._wakeup = asyncio.Event()
+        self._closed = False
 
     def __len__(self) -> int:
         """Count the keys that wait now; those that wait for a later time do not count."""
@@ -80,11 +81,14 @@ class WorkQueue(Generic[K]):
         if timer is not None:
             timer.cancel()
 
-    async def get(self) -> K:
-        """Wait for a key and take hold of it; `done` must follow."""
-        while not self._order:
+    async def get(self) -> K | None:
+        """Wait for a key and take hold of it; `done` must follow. None when the queue was closed."""
+        while not self._order and not self._closed:
             self._wakeup.clear()
             await self._wakeup.wait()
+        if self._closed:
+            self._wakeup.set()
+            return None
         key = self._order.popleft()
         self._dirty.discard(key)
         self._held.add(key)
@@ -97,7 +101,9 @@ class WorkQueue(Generic[K]):
             self._enqueue(key)
 
     def close(self) -> None:
-        """Cancel all timers."""
+        """Hand out no further key, and cancel all timers."""
+        self._closed = True
+        self._wakeup.set()
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

@@ -5,8 +5,9 @@ import logging
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from specdec_operator.controller.configuration import OperatorConfiguration
 from specdec_operator.controller.handlers import build_registry, watch
@@ -49,6 +50,10 @@ class WatchedCluster(Cluster, Protocol):
         """Return the watches of the children."""
 
 
+LAST_PASS_SECONDS = 10.0
+"""How long passes that have begun may take when the process ends."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """What the operator is connected to."""
@@ -71,6 +76,18 @@ class Operator:
     """Set it to end `run`; SIGTERM and SIGINT do the same."""
     _store: ObjectStore = field(default_factory=ObjectStore)
     _queue: WorkQueue[Key] = field(default_factory=WorkQueue)
+    _reconciler: Reconciler = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Put the parts together."""
+        self._reconciler = Reconciler(
+            cluster=self.ports.cluster,
+            store=self._store,
+            probe=self.ports.probe,
+            clock=self.ports.clock,
+            metrics=self.metrics,
+            maximum_concurrent_switches=self.configuration.maximum_concurrent_switches,
+        )
 
     async def run(self) -> None:
         """Run until stopped.
@@ -81,38 +98,38 @@ class Operator:
         self.metrics.queue_depth.set_function(lambda: len(self._queue))
         self.metrics.objects.set_function(lambda: len(self._store))
         server = await serve(build_application(self.health, self.metrics), self.configuration.http_port)
-        stop_kopf, kopf_ready = asyncio.Event(), asyncio.Event()
-        kopf = asyncio.ensure_future(self._kopf(stop_kopf, kopf_ready))
-        ours = [asyncio.ensure_future(loop) for loop in (self._stopped(kopf_ready), self._children(), *self._work())]
+        self._take_signals()
+        workers = [asyncio.ensure_future(loop) for loop in self._workers()]
+        loops = [asyncio.ensure_future(loop) for loop in (self.stop.wait(), *self._watchers())]
         try:
-            await first_to_end((kopf, *ours))
+            await first_to_end((*loops, *workers))
         finally:
-            for loop in ours:
-                loop.cancel()
-            await asyncio.gather(*ours, return_exceptions=True)
-            stop_kopf.set()
-            await asyncio.gather(kopf, return_exceptions=True)
             self._queue.close()
+            await asyncio.wait(workers, timeout=LAST_PASS_SECONDS)
+            for loop in (*loops, *workers):
+                loop.cancel()
+            await asyncio.gather(*loops, *workers, return_exceptions=True)
             await server.cleanup()
 
-    async def _stopped(self, kopf_ready: asyncio.Event) -> None:
-        """Wait for `stop`; take the signals back from kopf, because our loops have to end before it does."""
-        await kopf_ready.wait()
+    def _take_signals(self) -> None:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 asyncio.get_running_loop().add_signal_handler(number, self.stop.set)
-        await self.stop.wait()
 
     def _pulse(self, name: str, limit: float) -> Callable[[], None]:
         pulse = Pulse(name, limit, self.ports.clock)
         self.health.alive.append(pulse.problem)
         return pulse.beat
 
-    def _kopf(self, stop: asyncio.Event, ready: asyncio.Event) -> Awaitable[None]:
-        namespaces = self.configuration.namespaces
-        beat = self._pulse("watch of SpecDecDeployments", SILENCE_SECONDS)
-        registry = build_registry(seen=self._seen, beat=beat, cluster_wide=not namespaces)
-        return watch(registry, namespaces, stop=stop, ready=ready)
+    async def _objects(self) -> None:
+        """Watch the objects; what the watch says comes from a thread of its own."""
+        loop, namespaces = asyncio.get_running_loop(), self.configuration.namespaces
+        registry = build_registry(
+            seen=lambda key, body: call_in(loop, self._seen, key, body),
+            beat=self._pulse("watch of SpecDecDeployments", SILENCE_SECONDS),
+            cluster_wide=not namespaces,
+        )
+        await watch(registry, namespaces)
 
     def _seen(self, key: Key, body: JsonObject | None) -> None:
         if body is None:
@@ -134,38 +151,32 @@ class Operator:
         ]
         return f"{len(silent)} watches of children are silent" if silent else None
 
-    def _work(self) -> list[Awaitable[None]]:
-        reconciler = Reconciler(
-            cluster=self.ports.cluster,
-            store=self._store,
-            probe=self.ports.probe,
-            clock=self.ports.clock,
-            metrics=self.metrics,
-            maximum_concurrent_switches=self.configuration.maximum_concurrent_switches,
-        )
-        beat = self._pulse("workers", 2 * PASS_SECONDS + self.configuration.resync_seconds)
+    def _watchers(self) -> list[Awaitable[None]]:
+        return [self._objects(), self._children(), self._ticker().run()]
+
+    def _workers(self) -> list[Awaitable[None]]:
         worker = Worker(
             queue=self._queue,
-            reconciler=reconciler,
+            reconciler=self._reconciler,
             metrics=self.metrics,
             clock=self.ports.clock,
             resync_seconds=self.configuration.resync_seconds,
-            beat=beat,
+            beat=self._pulse("workers", 2 * PASS_SECONDS + self.configuration.resync_seconds),
         )
-        return [self._ticker(reconciler).run(), *(self._when_synced(worker.run) for _ in range(WORKERS))]
+        return [self._when_synced(worker.run) for _ in range(WORKERS)]
 
     async def _when_synced(self, run: Callable[[], Awaitable[None]]) -> None:
         """Start to work only when the children are known: else every object would be read live for nothing."""
         await self.ports.cluster.wait_synced()
         await run()
 
-    def _ticker(self, reconciler: Reconciler) -> Ticker:
+    def _ticker(self) -> Ticker:
         seconds = self.configuration.tick_seconds
         return Ticker(
             source=self.ports.source,
             store=self._store,
             queue=self._queue,
-            reconciler=reconciler,
+            reconciler=self._reconciler,
             clock=self.ports.clock,
             metrics=self.metrics,
             seconds=seconds,
@@ -173,7 +184,13 @@ class Operator:
         )
 
 
-async def first_to_end(loops: Sequence[asyncio.Future[None]]) -> None:
+def call_in(loop: asyncio.AbstractEventLoop, job: Callable[..., None], *arguments: object) -> None:
+    """Call something in another thread's event loop; a loop that has ended needs it no more."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(job, *arguments)
+
+
+async def first_to_end(loops: Sequence[asyncio.Future[Any]]) -> None:
     """Wait until one of the loops ends, and raise what it died of."""
     done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
     for loop in done:

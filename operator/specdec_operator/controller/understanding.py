@@ -1,20 +1,16 @@
 """What an object says, and what is wrong with it: parsed and checked once per generation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from specdec_operator.api.conditions import Reason
 from specdec_operator.api.objects import Metadata, SpecDecDeployment
 from specdec_operator.api.spec import SpecDecDeploymentSpec
 from specdec_operator.api.status import SpecDecDeploymentStatus
 from specdec_operator.engine.check import check_spec
 from specdec_operator.engine.findings import Finding, Severity
+from specdec_operator.engine.schema_findings import schema_findings
 from specdec_operator.ports import JsonObject
-
-SCHEMA_RULE = "schema"
-_LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,43 +45,8 @@ def understand(body: JsonObject) -> Understanding:
     try:
         spec = SpecDecDeploymentSpec.model_validate(body.get("spec") or {})
     except ValidationError as error:
-        return Understanding(spec=None, findings=schema_findings(error))
+        return Understanding(spec=None, findings=schema_findings(error, root="spec"))
     return Understanding(spec=spec, findings=check_spec(spec, object_name=body["metadata"]["name"]))
-
-
-def schema_findings(error: ValidationError) -> tuple[Finding, ...]:
-    """Turn what pydantic says into findings with field, value and remedy."""
-    return tuple(
-        Finding(
-            rule=SCHEMA_RULE,
-            severity=Severity.ERROR,
-            reason=Reason.INVALID_SPEC,
-            field=_path("spec", problem["loc"]),
-            message=f"{problem['msg']}{_shown(problem['input'])}",
-            remedy=_remedy(problem["type"]),
-        )
-        for problem in error.errors(include_url=False)
-    )
-
-
-def _path(root: str, location: Sequence[int | str]) -> str:
-    return root + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-
-
-def _shown(value: object) -> str:
-    """Show plain values only: an object may hold what nobody should read in a condition."""
-    if not isinstance(value, str | int | float):
-        return ""
-    text = str(value)
-    return f" (found: {text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '...'})"
-
-
-def _remedy(kind: str) -> str:
-    if kind == "extra_forbidden":
-        return "remove the field, or install the version of the operator that knows it"
-    if kind == "missing":
-        return "set the field"
-    return "correct the value; `kubectl explain specdecdeployment.spec --recursive` lists what is allowed"
 
 
 def deployment_of(body: JsonObject, spec: SpecDecDeploymentSpec) -> SpecDecDeployment:

@@ -40,9 +40,8 @@ class Worker:
         self._beat = beat
 
     async def run(self) -> None:
-        """Work until cancelled."""
-        while True:
-            key = await self._queue.get()
+        """Work until the queue is closed; a pass that has begun is finished."""
+        while (key := await self._queue.get()) is not None:
             try:
                 await self._pass_over(key)
             finally:

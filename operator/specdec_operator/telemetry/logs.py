@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_KOPF_RUNNER = "kopf._core.reactor.running"
+"""Warns at every start that it gets no signals; they are the operator's own."""
 _FOREIGN = ("kopf", "aiohttp", "urllib3", "asyncio")
 
 
@@ -57,3 +59,4 @@ def set_up(level: str, *, json_lines: bool) -> None:
     root.setLevel(level.upper())
     for name in _FOREIGN:
         logging.getLogger(name).setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
+    logging.getLogger(_KOPF_RUNNER).setLevel(logging.DEBUG if level == "debug" else logging.ERROR)
