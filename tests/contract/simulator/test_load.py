@@ -11,7 +11,9 @@ from hack.load import Load, Outcome, PlanError, Record, Summary, Timeline, read_
 from hack.load.__main__ import main
 from hack.load.plan import Connections
 from hack.load.runner import stopwatch
+from hack.load.stream import Events
 from tests.contract.simulator.exposition import value
+from tests.contract.simulator.test_answers import RECORDED
 from tests.helpers.simulator import Simulator, free_port, running_simulator
 
 
@@ -40,6 +42,21 @@ async def test_every_token_is_counted_once(simulator: Simulator, connections: Co
     assert summary.tokens == made == sum(record.asked for record in records)
     assert all(record.tokens == record.asked for record in records)
     assert all(record.start <= (record.first_token or 0) <= record.end for record in records)
+
+
+def test_tokens_of_a_real_stream_are_counted() -> None:
+    """A recorded stream of vLLM 0.32.0 has the count that its usage says, and a proper end."""
+    case = next(case for case in RECORDED["answers"] if case["name"] == "stream with usage")
+    text = [entry if entry == "[DONE]" else json.dumps(entry, separators=(",", ":")) for entry in case["answer"]]
+    seen = Events()
+    new = seen.feed("".join(f"data: {entry}\n\n" for entry in text).encode())
+
+    assert new == json.loads(case["body"])["max_tokens"] == 6
+    assert seen.done
+    assert not seen.error
+    late = Events()
+    late.feed("".join(f"data: {json.dumps(e)}\n\n" for e in RECORDED["shutdown timeout over"][:1]).encode())
+    assert late.error
 
 
 async def test_arrivals_do_not_wait_for_answers(simulator: Simulator) -> None:
