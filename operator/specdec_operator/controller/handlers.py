@@ -141,8 +141,9 @@ async def _run(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], sto
         clusterwide=not namespaces,
         namespaces=list(namespaces),
         standalone=True,
-        # kopf would look the user up in /etc/passwd, where the user of a hardened pod has no entry.
-        identity=FIELD_MANAGER,  # type: ignore[arg-type] - a NewType of str that kopf does not export
+        # kopf would look the user up in /etc/passwd, where the user of a hardened pod has no entry. Its type for this
+        # is a NewType of str that it does not export.
+        identity=FIELD_MANAGER,  # type: ignore[arg-type]
         stop_flag=stop.bind(),
     )
 
