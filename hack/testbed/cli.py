@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hack.images.recipes import build_all
 from hack.testbed import beds, binaries, control, enter
 from hack.testbed.beds import Bed
 from hack.testbed.errors import TestbedError
@@ -164,13 +165,21 @@ def _prepared(paths: BedPaths) -> BedPaths:
     return paths
 
 
+def _images(more: list[Path]) -> tuple[str, ...]:
+    """Return the archives to load: the local images, built where something changed, and the ones asked for."""
+    for path in more:
+        if not path.is_file():
+            raise TestbedError(f"--image {path}: no such file; give an OCI archive")
+    return (*(str(image.path) for image in build_all()), *(str(path.resolve()) for path in more))
+
+
 def _plan(paths: BedPaths, control_plane: bool, accelerators: int, image: list[Path] | None, scrape: float) -> Plan:  # noqa: FBT001
     beds.sweep()
     return Plan(
         name=paths.name,
         root=str(paths.root),
         binaries=binaries.ready(control_plane=control_plane),
-        images=() if control_plane else tuple(str(path.resolve()) for path in image or ()),
+        images=() if control_plane else _images(image or []),
         control_plane=control_plane,
         accelerators=accelerators,
         scrape_interval=scrape,
