@@ -258,7 +258,8 @@ class ModelCluster:
         assert not pod.serving, "a pod restarts while it serves"
         pod.replaces = pod.container.id if pod.container else ""
         pod.restarts_when_set = max(pod.restarts, 0)
-        pod.config, pod.method, pod.set_at, pod.annotated_at = method.config, method.name, self.now, self.now
+        pod.earlier_config, pod.config, pod.method = pod.config, method.config, method.name
+        pod.set_at = pod.annotated_at = self.now
 
     def _delete(self, pod: ModelPod, *, force: bool) -> None:
         if force:

@@ -10,6 +10,8 @@ STARTUP_PROBE = 75.0
 """Seconds after which the kubelet ends an engine that never became Ready."""
 REFRESH = 2.0
 """Longest delay of a downward-API file behind its annotation."""
+WATCH_DELAY = 0.9
+"""For how long the kubelet still starts engines with an annotation's earlier value."""
 ENDPOINT_DELAY = 3.0
 """For how long requests still come to a pod that has left its Service."""
 
@@ -56,6 +58,7 @@ class ModelPod:
     back_off: float = 0.0
     last_failure: float = -1e9
     annotated_at: float = -1e9
+    earlier_config: str = ""
     left_at: float | None = None
     drain: float | None = None
     set_at: float | None = None
@@ -117,17 +120,19 @@ class ModelPod:
         if self.container is not None:
             self._watch(self.container, now)
         elif self.terminating_at is None and now >= self.next_start:
-            self._start(now, engines[self.config])
+            late = now < self.annotated_at + WATCH_DELAY
+            config = self.earlier_config if late else self.config
+            self._start(now, config, engines[config])
         self._judge_ready(now)
         if before != (self.container and self.container.id, self.ready):
             self.version += 1
 
-    def _start(self, now: float, engine: Engine) -> None:
+    def _start(self, now: float, config: str, engine: Engine) -> None:
         self.restarts += 1
         jitter = self.rng.uniform(0.8, 1.3)
         self.container = Container(
             id=f"c-{next(_ids)}",
-            config=self.config,
+            config=config,
             started_at=now,
             ready_at=None if engine.start is None else now + engine.start * jitter,
             crash_at=None if engine.crash is None else now + engine.crash * jitter,
