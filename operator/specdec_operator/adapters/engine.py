@@ -1,5 +1,6 @@
 """Asks one engine pod itself how many requests it has: metrics from elsewhere are a scrape and a window late."""
 
+import asyncio
 import math
 from typing import Final, Self
 
@@ -8,25 +9,28 @@ from prometheus_client.parser import text_string_to_metric_families
 
 IN_FLIGHT: Final = frozenset({"vllm:num_requests_running", "vllm:num_requests_waiting"})
 """Both are gauges, one series an engine."""
-DEADLINE_SECONDS: Final = 2.0
+DEADLINE_SECONDS: Final = 3.0
+AT_ONCE: Final = 32
+"""Questions on their way at the same time; further ones wait for their turn, before their own time begins."""
 LONGEST_ANSWER: Final = 4 * 1024 * 1024
 """Bytes. What a real engine exposes is below 200 KiB."""
 
 
 class HttpEngineProbe:
-    """Reads `/metrics` of an engine; satisfies `ports.EngineProbe`."""
+    """Reads `/metrics` of an engine; satisfies `ports.EngineProbe`. An answer takes at most DEADLINE_SECONDS."""
 
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def requests_in_flight(self, address: str, port: int) -> float | None:
         """Return running plus waiting requests of all engines of the pod, None when it does not answer or say so."""
+        url = f"http://{_host(address)}:{port}/metrics"
         try:
-            async with self._opened().get(f"http://{_host(address)}:{port}/metrics") as answer:
-                if answer.status != 200:
-                    return None
-                return in_flight(await _body(answer))
-        except (aiohttp.ClientError, TimeoutError, UnicodeDecodeError, ValueError):
+            # What a pod answers must not lead elsewhere: redirects are not followed.
+            async with self._turns, self._opened().get(url, allow_redirects=False) as answer:
+                return in_flight(await _body(answer)) if answer.status == 200 else None
+        except (aiohttp.ClientError, TimeoutError, ValueError):
             return None
 
     async def close(self) -> None:
