@@ -1,8 +1,7 @@
-"""What the demo sees of the cluster: the objects' status, events and, from Prometheus, concurrency and speed."""
+"""What the demo sees of the cluster: the objects' status, events and, from Prometheus, the concurrency."""
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,15 +11,10 @@ import aiohttp
 from hack.demo.scenario import NAMESPACE
 
 JsonObject = dict[str, Any]
-_BY_DEPLOYMENT = '{how} by (deployment) (label_replace({what}, "deployment", "$1", "pod", "(.*)-[0-9]+"))'
-_SERIES = '{name}{{namespace="' + NAMESPACE + '"}}'
-_RUNNING = _SERIES.format(name="vllm:num_requests_running")
-_TOKENS = f"rate({_SERIES.format(name='vllm:generation_tokens_total')}[8s])"
-QUERIES = {
-    "concurrency": _BY_DEPLOYMENT.format(how="avg", what=_RUNNING),
-    "running": _BY_DEPLOYMENT.format(how="sum", what=_RUNNING),
-    "tokens": _BY_DEPLOYMENT.format(how="sum", what=_TOKENS),
-}
+CONCURRENCY = (
+    'avg by (deployment) (label_replace(vllm:num_requests_running{namespace="' + NAMESPACE + '"}, '
+    '"deployment", "$1", "pod", "(.*)-[0-9]+"))'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +30,7 @@ class Sample:
     concurrency: Mapping[str, float]
     """Mean of running requests per engine, by object."""
     speed: Mapping[str, float]
-    """Tokens per second per running request, by object."""
+    """Tokens per second per request as its clients see it, over the last seconds, by object."""
 
 
 @dataclass(slots=True)
@@ -107,13 +101,9 @@ class Prometheus:
     def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
         self._url, self._session = url, session
 
-    async def sample(self, clients: int, method: Mapping[str, str]) -> Sample:
-        """Return what is measured now."""
-        answers = {name: await self._query(query) for name, query in QUERIES.items()}
-        speed = {
-            name: answers["tokens"].get(name, 0.0) / running for name, running in answers["running"].items() if running
-        }
-        return Sample(time.time(), clients, dict(method), answers["concurrency"], speed)
+    async def concurrency(self) -> dict[str, float]:
+        """Return running requests per engine now, by object."""
+        return await self._query(CONCURRENCY)
 
     async def _query(self, query: str) -> dict[str, float]:
         try:

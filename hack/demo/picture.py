@@ -27,8 +27,8 @@ def draw(samples: Sequence[Sample], scenario: Scenario, path: Path) -> None:
     _concurrency(middle, seconds, samples, scenario)
     _speed(bottom, seconds, samples, scenario)
     for axes in (top, middle, bottom):
-        _shade(axes, seconds, samples)
         axes.set_ylim(bottom=0)
+        _shade(axes, seconds, samples)
         axes.grid(alpha=0.3)
     figure.suptitle(f"specdec-operator: {scenario.method} below break-even, plain decoding past it ({scenario.engine})")
     bottom.set_xlabel("seconds")
@@ -69,6 +69,6 @@ def _shade(axes: Axes, seconds: list[float], samples: Sequence[Sample]) -> None:
             begin = at
         if not plain and begin is not None:
             axes.axvspan(begin, at, color=SHADE["none"], alpha=0.25, label="_plain")
-            if axes.get_subplotspec().is_first_row():  # type: ignore[union-attr]
-                axes.text((begin + at) / 2, 1, "none", ha="center", fontsize="small")
+            top = axes.get_ylim()[1]
+            axes.text((begin + at) / 2, top * 0.96, "plain decoding", ha="center", va="top", fontsize="small")
             begin = None

@@ -24,8 +24,8 @@ POLICY: Final = {"trigger": "Threshold", "disableAfter": "15s", "enableAfter": "
 # 16 running requests, slow enough that four engines and their clients fit on two cores.
 BREAK_EVEN: Final = 16
 PHYSICS: Final = {
-    "SIMULATOR_STEP_SECONDS": "0.04",
-    "SIMULATOR_TOKEN_SECONDS": "0.0015",
+    "SIMULATOR_STEP_SECONDS": "0.08",
+    "SIMULATOR_TOKEN_SECONDS": "0.003",
     "SIMULATOR_FREE_TOKENS": "32",
     "SIMULATOR_DRAFT_COST": "0.06",
     "SIMULATOR_ACCEPTANCE_LENGTH": "2.4",
@@ -72,11 +72,11 @@ def simulator_scenario() -> Scenario:
         objects=(auto, twin),
         load=Load(
             calm_clients=6,
-            busy_clients=56,
-            minimum_tokens=200,
-            maximum_tokens=450,
-            calm_seconds=20,
-            climb_seconds=20,
+            busy_clients=44,
+            minimum_tokens=130,
+            maximum_tokens=200,
+            calm_seconds=15,
+            climb_seconds=10,
         ),
         method=first["name"],
         break_even=first["breakEvenConcurrency"],

@@ -22,6 +22,10 @@ MEASURE_SECONDS = 12
 """How long speeds are compared in a state that has settled."""
 
 
+SMOOTH_SECONDS = 5
+"""The picture's speeds are means over this long."""
+
+
 class DemoError(Exception):
     """Something that had to happen did not; the message says what and what was seen in its place."""
 
@@ -117,10 +121,7 @@ class Story:
         )
 
     def _measure(self, chapter: str) -> None:
-        speeds = {}
-        for name, timeline in self.timelines.items():
-            now = int(timeline.clock())
-            speeds[name] = timeline.speed(max(now - MEASURE_SECONDS, 0), now) or 0.0
+        speeds = {name: self._speed(name, MEASURE_SECONDS) for name in self.timelines}
         self.ending.speeds[chapter] = speeds
         text = ", ".join(f"{name} {speed:.1f}" for name, speed in speeds.items())
         self.screen.say(f"tokens per second per request over the last {MEASURE_SECONDS} s: {text}")
@@ -177,7 +178,7 @@ class Story:
         last = ""
         while True:
             rollout = self.view.status(AUTO).get("rollout")
-            text = f"{rollout.get('pod', '')}: {rollout.get('step', '')}" if rollout else ""
+            text = f"{rollout['pod']}: {rollout['step']}" if rollout and "pod" in rollout and "step" in rollout else ""
             if text and text != last:
                 self.screen.say(escape(text))
             last = text
@@ -185,12 +186,22 @@ class Story:
 
     async def _sample(self, prometheus: Prometheus) -> None:
         while True:
-            methods = {name: self.view.method(name) for name in self.names}
-            sample = await prometheus.sample(round(self.dial.clients), methods)
-            if self.timelines:
+            sample = Sample(
+                at=time.time(),
+                clients=round(self.dial.clients),
+                method={name: self.view.method(name) for name in self.names},
+                concurrency=await prometheus.concurrency(),
+                speed={name: speed for name in self.timelines if (speed := self._speed(name, SMOOTH_SECONDS))},
+            )
+            if self.timelines and not self.dial.stopped:
                 self.ending.samples.append(sample)
             self.screen.show(_rows(sample))
             await asyncio.sleep(1)
+
+    def _speed(self, name: str, seconds: int) -> float:
+        timeline = self.timelines[name]
+        now = int(timeline.clock())
+        return timeline.speed(max(now - seconds, 0), now) or 0.0
 
 
 def _rows(sample: Sample) -> dict[str, dict[str, str]]:
