@@ -16,14 +16,17 @@ RESTART_POLL: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a pod stands: its next step, if one is due, and since when and until when it waits (Unix seconds)."""
+    """Where a pod stands: its next step, if one is due, and since when and until when it waits (Unix seconds).
+
+    A stage that begins with its own step has no `since` yet.
+    """
 
     pod: PodView
     kind: RolloutKind
     phase: RolloutStep
     doing: str
     """What happens, for the message: a phrase after "pod llama-0 (1 of 3) "."""
-    since: float
+    since: float | None = None
     until: float | None = None
     step: Step | None = None
     look_again: float = DRAIN_POLL
@@ -108,4 +111,4 @@ def _acting(view: FleetView, pod: PodView, step: SetMethod | DeletePod) -> Stage
     else:
         phase = RolloutStep.REVERTING if set_since_drain(pod) else RolloutStep.RESTARTING
         doing = f"is told to run {step.method.name}"
-    return Stage(pod=pod, kind=_kind(view, pod), phase=phase, doing=doing, since=view.now, step=step)
+    return Stage(pod=pod, kind=_kind(view, pod), phase=phase, doing=doing, step=step)

@@ -5,6 +5,8 @@ between any two steps goes on where it stopped. Every step names the pod as it w
 since refuses it.
 """
 
+from dataclasses import replace
+
 from specdec_operator.api.conditions import Condition, Reason
 from specdec_operator.api.status import RolloutKind, RolloutStep
 from specdec_operator.rollout import words
@@ -32,7 +34,7 @@ from specdec_operator.rollout.fleet_facts import (
     updated_count,
     work,
 )
-from specdec_operator.rollout.pods import taken_out
+from specdec_operator.rollout.pods import taken_out, up
 from specdec_operator.rollout.trouble import give_up, next_deadline, stalled
 
 ACT_AGAIN = 1.0
@@ -49,32 +51,43 @@ def plan(view: FleetView) -> Plan:
         message = "spec.suspend is true: pods stay as they are, also those that are out of their Service."
         return _resting(view, words.not_switching(Reason.SUSPENDED, message))
     if view.replicas == 0:
-        return _resting(view, words.idle(view), _lost(view))
+        return _resting(view, words.idle(view), _by_force(view.pods))
     if not view.statefulset_current:
-        message = "Waiting until the StatefulSet carries the present method and spec."
-        return _resting(view, words.not_switching(Reason.IDLE, message), (*_lost(view), *_returns(view)), ACT_AGAIN)
+        return _only_what_serves(_proceed(view))
     order = give_up(view)
     return _proceed(view) if order is None else _give_up(view, order)
 
 
-def _lost(view: FleetView) -> tuple[Step, ...]:
-    """Delete pods whose node is lost by force: their StatefulSet would wait for them for ever."""
-    return tuple(DeletePod(pod, force=True) for pod in view.pods if pod.node_lost)
+def keep_running(pods: tuple[PodView, ...], now: float) -> tuple[Step, ...]:
+    """Return the steps that are right whatever the spec says, for an object whose spec cannot be used now.
+
+    A pod that is out of its Service goes back if it can serve as it is; one on a lost node makes room.
+    """
+    back = (Rejoin(pod) for pod in pods if taken_out(pod) and up(pod, now))
+    return (*_by_force(pods), *back)
 
 
-def _returns(view: FleetView) -> tuple[Step, ...]:
-    stages = [advance(view, pod) for pod in out_of_service(view) if work(view, pod) is Work.NONE]
-    return tuple(stage.step for stage in stages if isinstance(stage.step, Rejoin))
+def _by_force(pods: tuple[PodView, ...]) -> tuple[Step, ...]:
+    """Delete pods whose node is lost: their StatefulSet would wait for them for ever."""
+    return tuple(DeletePod(pod, force=True) for pod in pods if pod.node_lost)
 
 
-def _resting(
-    view: FleetView, condition: Condition, steps: tuple[Step, ...] = (), look_again: float | None = None
-) -> Plan:
+def _only_what_serves(wanted: Plan) -> Plan:
+    """Keep the steps that bring pods back: a pod told or replaced now might come up with what was wanted before."""
+    steps = tuple(step for step in wanted.steps if isinstance(step, Rejoin) or _is_forced(step))
+    return replace(wanted, steps=steps, look_again=ACT_AGAIN, settled=False)
+
+
+def _is_forced(step: Step) -> bool:
+    return isinstance(step, DeletePod) and step.force
+
+
+def _resting(view: FleetView, condition: Condition, steps: tuple[Step, ...] = ()) -> Plan:
     return Plan(
         steps=steps,
         switching=condition,
         updated_replicas=updated_count(view),
-        look_again=look_again if look_again is not None or not steps else ACT_AGAIN,
+        look_again=ACT_AGAIN if steps else None,
         stalled=stalled(view),
         settled=settled(view),
     )
@@ -83,7 +96,7 @@ def _resting(
 def _give_up(view: FleetView, order: GiveUpTarget) -> Plan:
     failing = next(iter(out_of_service(view)), None)
     return Plan(
-        steps=(*_lost(view), order),
+        steps=(*_by_force(view.pods), order),
         switching=words.giving_up(view, order),
         phase=RolloutStep.REVERTING,
         pod=failing.name if failing else None,
@@ -98,7 +111,7 @@ def _proceed(view: FleetView) -> Plan:
         *(advance(view, pod) for pod in out_of_service(view)),
         *(_leaving(view, pod) for pod in next_to_leave(view)),
     )
-    steps = (*_lost(view), *_steps(stages), *_renames(view))
+    steps = (*_by_force(view.pods), *_steps(stages), *_renames(view))
     switch = next((stage for stage in stages if stage.kind is RolloutKind.SWITCH), None)
     rollout = next((stage for stage in stages if stage.kind is RolloutKind.ROLLOUT), None)
     if not stages:
@@ -119,7 +132,7 @@ def _proceed(view: FleetView) -> Plan:
 
 def _leaving(view: FleetView, pod: PodView) -> Stage:
     kind = RolloutKind.ROLLOUT if work(view, pod) is Work.REPLACE else RolloutKind.SWITCH
-    return Stage(pod, kind, RolloutStep.LEAVING, "leaves its Service", since=view.now, step=LeaveService(pod))
+    return Stage(pod, kind, RolloutStep.LEAVING, "leaves its Service", step=LeaveService(pod))
 
 
 def _steps(stages: tuple[Stage, ...]) -> tuple[Step, ...]:

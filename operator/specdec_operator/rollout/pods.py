@@ -80,14 +80,18 @@ def broken(pod: PodView, now: float) -> bool:
 
 
 def failed_starts(pod: PodView) -> int:
-    """Count the engines that ended since the method was set, or since the pod was made.
+    """Count the engines that surely had the present method and ended: since it was set, or since the pod was made.
 
-    The container that the method's setting ended is not among them: it ran the earlier method.
+    The container that the order ended is not among them, nor, where none ran at the order, the next one: the kubelet
+    may have made it from the earlier value and ended it for that.
     """
-    before = (
-        -1 if pod.method_set_at is None else pod.restarts if pod.restarts_when_set is None else pod.restarts_when_set
-    )
-    return pod.restarts - before - (1 if pod.container_id is not None else 0)
+    running = 0 if pod.container_id is None else 1
+    if pod.method_set_at is None:
+        return 0 if never_started(pod) else pod.restarts + 1 - running
+    if pod.restarts_when_set is None:
+        return 0
+    doubtful = 0 if pod.replaces_container else 1
+    return max(pod.restarts - pod.restarts_when_set - running - doubtful, 0)
 
 
 def crash_looping(pod: PodView) -> bool:

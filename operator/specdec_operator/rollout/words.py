@@ -31,10 +31,9 @@ def rolling_out(view: FleetView, stage: Stage) -> Condition:
 def _about(view: FleetView, stage: Stage) -> str:
     number = min(updated_count(view) + 1, view.replicas)
     aim = f"Switching to {view.target.name}" if stage.kind is RolloutKind.SWITCH else "Taking up the changed spec"
+    since = f", since {clock(stage.since)}" if stage.since is not None else ""
     until = f", until {clock(stage.until)} at the latest" if stage.until is not None else ""
-    return (
-        f"{aim}: pod {stage.pod.name} ({number} of {view.replicas}) {stage.doing}, since {clock(stage.since)}{until}."
-    )
+    return f"{aim}: pod {stage.pod.name} ({number} of {view.replicas}) {stage.doing}{since}{until}."
 
 
 def not_switching(reason: Reason, message: str) -> Condition:

@@ -6,7 +6,7 @@ from tests.unit.rollout.builders import EAGLE, NONE, NOW, acts, crashing, draini
 from specdec_operator.api.conditions import ConditionStatus, Reason
 from specdec_operator.api.status import RolloutKind, RolloutStep
 from specdec_operator.rollout.fleet import PodView
-from specdec_operator.rollout.plan import plan
+from specdec_operator.rollout.plan import keep_running, plan
 
 
 def test_running_requests_are_waited_for() -> None:
@@ -213,3 +213,16 @@ def test_a_pod_crash_looping_with_the_given_up_target_gets_the_old_value_at_once
 
     assert acts(result) == ["SetMethod llama-0 eagle3"]
     assert result.phase is RolloutStep.REVERTING
+
+
+def test_an_unusable_spec_in_the_middle_of_a_switch_leaves_no_pod_out_of_service() -> None:
+    """What can serve goes back as it runs; what is about to restart goes back once it has; a lost node is given up."""
+    pods = (draining(0), told(1), restarted(2), crashing(3), pod(4), pod(5, node_lost=True, terminating=True))
+
+    steps = keep_running(pods, NOW)
+
+    assert [(type(step).__name__, step.pod.ordinal) for step in steps] == [
+        ("DeletePod", 5),
+        ("Rejoin", 0),
+        ("Rejoin", 2),
+    ]

@@ -183,6 +183,15 @@ def test_nothing_leaves_before_the_statefulset_carries_the_target() -> None:
     assert acts(plan(fleet(pod(0), pod(1), statefulset_current=False))) == []
     assert acts(plan(fleet(draining(0), pod(1), statefulset_current=False))) == []
     assert acts(plan(fleet(restarted(0), pod(1), statefulset_current=False))) == ["Rejoin llama-0"]
+    assert acts(plan(fleet(crashing(0), pod(1), statefulset_current=False))) == []
+    assert not plan(fleet(pod(0, NONE), statefulset_current=False)).settled
+
+
+def test_what_is_said_does_not_change_while_a_step_cannot_be_taken() -> None:
+    """The same words a minute later: else each failed try would write the status."""
+    views = [fleet(pod(0), pod(1), now=NOW + seconds) for seconds in (0, 60)]
+
+    assert len({plan(view).switching.message for view in views}) == 1
 
 
 def test_nothing_is_done_when_every_pod_runs_the_target() -> None:

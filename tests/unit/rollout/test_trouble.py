@@ -49,6 +49,12 @@ def test_exits_from_before_the_method_was_set_do_not_count() -> None:
     assert acts(plan(fleet(crashing(0, restarts=8, restarts_when_set=7), pod(1)))) == GIVES_UP
 
 
+def test_the_first_engine_after_an_order_to_a_pod_in_which_none_ran_proves_nothing() -> None:
+    """The kubelet may have made it from the earlier value and ended it for that."""
+    assert acts(plan(fleet(crashing(0, replaces_container="", restarts=1), pod(1)))) == []
+    assert acts(plan(fleet(crashing(0, replaces_container="", restarts=2), pod(1)))) == GIVES_UP
+
+
 def test_a_target_that_does_not_get_ready_in_time_is_given_up() -> None:
     """`startupTimeout` counts from the order."""
     slow = {"ready": False, "ready_changed_at": NOW - 1790, "started_at": NOW - 1790, "drain_started_at": NOW - 1900}
