@@ -43,7 +43,7 @@ def configure(settings: kopf.OperatorSettings, *, cluster_wide: bool) -> None:
     settings.execution.max_workers = 1
     # The peering object "default" is shared with every kopf operator of the cluster and would pause this one.
     settings.peering.standalone = True
-    # Watching namespaces and CRDs needs rights that an operator for one namespace does not have.
-    settings.scanning.disabled = not cluster_wide
+    # Namespaces and CRDs are not watched: our one kind is named in full, and the chart gives no right to list others.
+    settings.scanning.disabled = True
     # Below the pod's terminationGracePeriodSeconds of 30, so that an exit that hangs is still ours.
     settings.process.ultimate_exiting_timeout = 25.0
