@@ -20,6 +20,7 @@ from specdec_operator.ports import JsonObject, Key
 SELECTOR = (GROUP, VERSION, DEPLOYMENT_PLURAL)
 STOP_SECONDS = 10.0
 """How long the watch may take to end."""
+LAST_GASP_SECONDS = 0.25
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
 Seen = Callable[[Key, JsonObject | None], None]
@@ -28,13 +29,13 @@ Beat = Callable[[], None]
 """Called whenever a list or watch of our kind was answered."""
 
 
-def build_registry(*, seen: Seen, beat: Beat, cluster_wide: bool) -> kopf.OperatorRegistry:
+def build_registry(*, seen: Seen, beat: Beat) -> kopf.OperatorRegistry:
     """Return a registry of our own, so that nothing imported elsewhere adds handlers or ways to log in."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.startup(registry=registry)
     async def start(settings: kopf.OperatorSettings, **_: object) -> None:
-        configure(settings, cluster_wide=cluster_wide)
+        configure(settings)
 
     @kopf.on.login(registry=registry)
     async def login(settings: kopf.OperatorSettings, **_: object) -> kopf.AiohttpSession:
@@ -146,6 +147,8 @@ async def _run(registry: kopf.OperatorRegistry, namespaces: tuple[str, ...], sto
         identity=FIELD_MANAGER,  # type: ignore[arg-type]
         stop_flag=stop.bind(),
     )
+    # aiohttp needs a moment of a running loop to end its TLS connections.
+    await asyncio.sleep(LAST_GASP_SECONDS)
 
 
 def _settle(ended: asyncio.Future[None], error: Exception | None) -> None:

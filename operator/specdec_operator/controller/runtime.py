@@ -17,7 +17,7 @@ from specdec_operator.controller.settings import SILENCE_SECONDS
 from specdec_operator.controller.store import ObjectStore
 from specdec_operator.controller.ticker import Ticker
 from specdec_operator.controller.workers import PASS_SECONDS, WORKERS, Worker
-from specdec_operator.ports import Clock, Cluster, EngineProbe, JsonObject, Key, MetricsSource
+from specdec_operator.ports import Clock, Cluster, ClusterError, EngineProbe, JsonObject, Key, MetricsSource
 from specdec_operator.telemetry.health import Health, Pulse, build_application, serve
 from specdec_operator.telemetry.metrics import Metrics
 
@@ -38,6 +38,9 @@ class ChildWatch(Protocol):
 class WatchedCluster(Cluster, Protocol):
     """A cluster that says how its watches are doing."""
 
+    async def list_deployments(self) -> list[JsonObject]:
+        """Read all SpecDecDeployments that are served."""
+
     @property
     def synced(self) -> bool:
         """Say whether everything was listed once."""
@@ -50,6 +53,7 @@ class WatchedCluster(Cluster, Protocol):
         """Return the watches of the children."""
 
 
+SERVED_POLL_SECONDS = 2.0
 LAST_PASS_SECONDS = 10.0
 """How long passes that have begun may take when the process ends."""
 
@@ -99,8 +103,10 @@ class Operator:
         self.metrics.objects.set_function(lambda: len(self._store))
         server = await serve(build_application(self.health, self.metrics), self.configuration.http_port)
         self._take_signals()
-        workers = [asyncio.ensure_future(loop) for loop in self._workers()]
-        loops = [asyncio.ensure_future(loop) for loop in (self.stop.wait(), *self._watchers())]
+        ticker = self._ticker()
+        workers = [asyncio.ensure_future(loop) for loop in self._workers(ticker)]
+        watchers = (self.stop.wait(), self._objects(), self._children(), ticker.run())
+        loops = [asyncio.ensure_future(loop) for loop in watchers]
         try:
             await first_to_end((*loops, *workers))
         finally:
@@ -123,13 +129,26 @@ class Operator:
 
     async def _objects(self) -> None:
         """Watch the objects; what the watch says comes from a thread of its own."""
+        await self._until_served()
         loop, namespaces = asyncio.get_running_loop(), self.configuration.namespaces
         registry = build_registry(
             seen=lambda key, body: call_in(loop, self._seen, key, body),
             beat=self._pulse("watch of SpecDecDeployments", SILENCE_SECONDS),
-            cluster_wide=not namespaces,
         )
         await watch(registry, namespaces)
+
+    async def _until_served(self) -> None:
+        """Wait until the API server serves the kind and lets us list it: the watch would never notice later."""
+        missing = ["SpecDecDeployments cannot be listed yet"]
+        self.health.ready.append(lambda: missing[0] if missing else None)
+        while missing:
+            try:
+                await self.ports.cluster.list_deployments()
+            except ClusterError as error:
+                logger.warning("waiting for the kind SpecDecDeployment, is its CRD installed? %s", error)
+                await asyncio.sleep(SERVED_POLL_SECONDS)
+            else:
+                missing.clear()
 
     def _seen(self, key: Key, body: JsonObject | None) -> None:
         if body is None:
@@ -151,10 +170,7 @@ class Operator:
         ]
         return f"{len(silent)} watches of children are silent" if silent else None
 
-    def _watchers(self) -> list[Awaitable[None]]:
-        return [self._objects(), self._children(), self._ticker().run()]
-
-    def _workers(self) -> list[Awaitable[None]]:
+    def _workers(self, ticker: Ticker) -> list[Awaitable[None]]:
         worker = Worker(
             queue=self._queue,
             reconciler=self._reconciler,
@@ -163,11 +179,12 @@ class Operator:
             resync_seconds=self.configuration.resync_seconds,
             beat=self._pulse("workers", 2 * PASS_SECONDS + self.configuration.resync_seconds),
         )
-        return [self._when_synced(worker.run) for _ in range(WORKERS)]
+        return [self._when_informed(ticker, worker.run) for _ in range(WORKERS)]
 
-    async def _when_synced(self, run: Callable[[], Awaitable[None]]) -> None:
-        """Start to work only when the children are known: else every object would be read live for nothing."""
+    async def _when_informed(self, ticker: Ticker, run: Callable[[], Awaitable[None]]) -> None:
+        """Start to work only when children and metrics were read: else a new process would find everything changed."""
         await self.ports.cluster.wait_synced()
+        await ticker.has_read.wait()
         await run()
 
     def _ticker(self) -> Ticker:
@@ -181,6 +198,7 @@ class Operator:
             metrics=self.metrics,
             seconds=seconds,
             beat=self._pulse("ticker", 10 * seconds + 60),
+            namespaces=self.configuration.namespaces,
         )
 
 

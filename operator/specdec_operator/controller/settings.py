@@ -12,7 +12,7 @@ SILENCE_SECONDS = 2 * WATCH_CLIENT_SECONDS
 """With no new list or watch request for this long, the watch counts as dead."""
 
 
-def configure(settings: kopf.OperatorSettings, *, cluster_wide: bool) -> None:
+def configure(settings: kopf.OperatorSettings) -> None:
     """Set what kopf may do for us: watch one kind, and nothing else."""
     # Handlers neither patch nor return anything, so none of these names is ever written. Set all the same, so that a
     # later handler cannot write into the space of other kopf operators or copy a whole spec into an annotation.
@@ -44,6 +44,7 @@ def configure(settings: kopf.OperatorSettings, *, cluster_wide: bool) -> None:
     # The peering object "default" is shared with every kopf operator of the cluster and would pause this one.
     settings.peering.standalone = True
     # Namespaces and CRDs are not watched: our one kind is named in full, and the chart gives no right to list others.
+    # The kind must be served when kopf starts, so the operator waits for that first.
     settings.scanning.disabled = True
     # Below the pod's terminationGracePeriodSeconds of 30, so that an exit that hangs is still ours.
     settings.process.ultimate_exiting_timeout = 25.0

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from specdec_operator.api.conditions import Reason
 from specdec_operator.controller.queue import WorkQueue
@@ -25,7 +25,15 @@ class NoMetricsSource:
 
 
 class Ticker:
-    """Reads the metrics every `seconds` and wakes every object."""
+    """Reads the metrics every `seconds` and wakes every object.
+
+    The first reading is of all namespaces that are served (`namespaces`, empty for all), because the objects may not be
+    listed yet.
+
+    Attributes:
+        has_read: set after the first reading, whatever it gave. Passes wait for it: else a new process would report
+            that metrics are missing, and take it back a moment later.
+    """
 
     def __init__(  # noqa: PLR0913 - the ports
         self,
@@ -38,6 +46,7 @@ class Ticker:
         metrics: Metrics,
         seconds: float,
         beat: Callable[[], None],
+        namespaces: Sequence[str] = (),
     ) -> None:
         self._source = source
         self._store = store
@@ -47,6 +56,8 @@ class Ticker:
         self._metrics = metrics
         self._seconds = seconds
         self._beat = beat
+        self._namespaces = frozenset(namespaces)
+        self.has_read = asyncio.Event()
 
     async def run(self) -> None:
         """Tick until cancelled; a slow source makes a tick late, never two at once."""
@@ -60,13 +71,14 @@ class Ticker:
 
     async def tick(self) -> None:
         """Read once and wake."""
-        namespaces = self._store.namespaces()
-        if not namespaces:
+        namespaces = self._store.namespaces() if self.has_read.is_set() else self._namespaces
+        if self.has_read.is_set() and not namespaces:
             return
         reading = await self._source.read(namespaces)
         if isinstance(reading, Unavailable) and reading != self._reconciler.reading:
             logger.warning("no metrics: %s", reading.message, extra={"reason": reading.reason.value})
         self._reconciler.reading = reading
+        self.has_read.set()
         self._metrics.last_tick.set(self._clock.now())
         for key in self._store:
             self._queue.add(key)
