@@ -71,9 +71,11 @@ class Observer:
         live: bool,
         requests: Mapping[str, float | None] | None = None,
     ) -> Snapshot:
+        understanding, status = self._understandings.of(body)
         sight = Sight(
             now=self._clock.now(),
-            understanding=self._understandings.of(body),
+            understanding=understanding,
+            status=status,
             live=live,
             reading=self._latest(),
             requests=requests or {},

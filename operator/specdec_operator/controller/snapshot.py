@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 
 from specdec_operator.api.conditions import Reason
 from specdec_operator.api.names import REQUESTED_AT_ANNOTATION
-from specdec_operator.api.objects import Metadata, SpecDecDeployment, readable
+from specdec_operator.api.objects import Metadata, SpecDecDeployment
 from specdec_operator.api.spec import SpecDecDeploymentSpec
 from specdec_operator.api.status import SpecDecDeploymentStatus
 from specdec_operator.controller.pods import pod_view
-from specdec_operator.controller.understanding import Understanding, deployment_of
+from specdec_operator.controller.understanding import Understanding
 from specdec_operator.engine.render import RenderedMethod
 from specdec_operator.policy.decision import PolicyMemory
 from specdec_operator.policy.join import summarise
 from specdec_operator.policy.signals import Load, Reading, Unavailable
 from specdec_operator.ports import Children, JsonObject, Key
-from specdec_operator.resources import spec_hash
 from specdec_operator.rollout.fleet import PodView
 
 
@@ -75,8 +74,6 @@ class Snapshot:
     memory: Memory
     live: bool
     """Read live from the API server, so that it may be acted on."""
-    spec_hash: str
-    """Empty where the spec cannot be parsed."""
     switching_elsewhere: int = 0
     """How many other objects have a switch on their way."""
     maximum_concurrent_switches: int = 2
@@ -87,6 +84,11 @@ class Snapshot:
         if self.understanding.spec is None:
             raise ValueError(f"the spec of {self.key.namespace}/{self.key.name} could not be parsed")
         return self.understanding.spec
+
+    @property
+    def spec_hash(self) -> str:
+        """Digest of what only a new pod can take up; empty where the spec cannot be parsed."""
+        return self.understanding.spec_hash
 
     @property
     def deployment(self) -> SpecDecDeployment:
@@ -129,6 +131,8 @@ class Sight:
 
     now: float
     understanding: Understanding
+    status: SpecDecDeploymentStatus
+    """As stored."""
     live: bool
     """The object and its children were read live."""
     reading: Reading | Unavailable
@@ -146,19 +150,17 @@ def build_snapshot(body: JsonObject, children: Children, *, memory: Memory, sigh
         pod_view(pod, now=sight.now, requests=_requests(pod["metadata"]["name"], key.namespace, sight))
         for pod in children.pods
     )
-    spec = sight.understanding.spec
     return Snapshot(
         key=key,
         now=sight.now,
         metadata=metadata,
         understanding=sight.understanding,
-        status=readable(SpecDecDeploymentStatus, body.get("status") or {}),
+        status=sight.status,
         children=children,
         pods=tuple(sorted(pods, key=lambda pod: pod.ordinal)),
         load=_load(sight, key.namespace, pods),
         memory=memory,
         live=sight.live,
-        spec_hash=spec_hash(deployment_of(body, spec)) if spec is not None else "",
         switching_elsewhere=sight.switching_elsewhere,
         maximum_concurrent_switches=sight.maximum_concurrent_switches,
     )

@@ -17,7 +17,7 @@ from specdec_operator.api.names import (
 from specdec_operator.controller.children import render_children
 from specdec_operator.controller.snapshot import Memory, Sight, Snapshot, build_snapshot
 from specdec_operator.controller.times import rfc3339
-from specdec_operator.controller.understanding import deployment_of, understand
+from specdec_operator.controller.understanding import deployment_of, stored_status, understand
 from specdec_operator.controller.work import Work, work_out
 from specdec_operator.engine.render import render_method
 from specdec_operator.policy.signals import EngineSample, Reading, Unavailable
@@ -151,7 +151,14 @@ def make_snapshot(
         children if children is not None else Children(),
         memory=memory or Memory("uid-1"),
         sight=Sight(
-            **{"now": NOW, "understanding": understand(body), "live": live, "reading": reading, **sight},
+            **{
+                "now": NOW,
+                "understanding": understand(body),
+                "status": stored_status(body),
+                "live": live,
+                "reading": reading,
+                **sight,
+            },
         ),
     )
 
