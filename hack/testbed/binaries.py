@@ -37,6 +37,8 @@ def _go_binaries(*, control_plane: bool) -> dict[str, str]:
 def _suitable(name: str) -> str | None:
     """Return the path of a binary of this machine whose version suits; None when there is none."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if name == "prometheus":
+        return None  # distributions leave out its discovery of pods through the API server
     for candidate in (str(Path(assets) / name) if assets else None, shutil.which(name)):
         if candidate and Path(candidate).exists() and catalog.suits(name, _version(candidate, name)):
             return candidate

@@ -6,7 +6,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 
-from hack.testbed import cgroups, control_plane, isolation, net, node, pki
+from hack.testbed import cgroups, control_plane, isolation, monitoring, net, node, pki
 from hack.testbed.api import Api
 from hack.testbed.errors import TestbedError
 from hack.testbed.plan import Plan
@@ -73,12 +73,13 @@ class Bringup:
             _rule("discovery.k8s.io", ["endpointslices"]),
         )
         _grant(api, "bed:prometheus", _rule("", ["pods", "namespaces"]))
-        for component in (node.kube_proxy, node.coredns):
+        for component in (node.kube_proxy, node.coredns, monitoring.prometheus):
             self._supervisor.start(component(self._plan))
         self._until("images", images)
         self._until("node", lambda: _node_ready(api))
         self._until("services", lambda: api.ready(f"https://{net.KUBERNETES_SERVICE}"))
         self._until("cluster DNS", _dns_answers)
+        self._until("Prometheus", prometheus_ready)
         if self._plan.accelerators:
             self._claim_accelerators(api)
 

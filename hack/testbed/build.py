@@ -4,6 +4,8 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from hack.testbed import golang
@@ -16,10 +18,10 @@ from hack.testbed.progress import console, step
 
 def build_folder(module: Module) -> Path:
     """Return the cache folder for what this module gives; its name changes with the version and the sources."""
-    digest = hashlib.sha256(module.linker_flags.encode())
-    for source in sorted((MODULES / module.folder).iterdir()):
+    digest = hashlib.sha256(f"{module.linker_flags}\0{module.tags}".encode())
+    for source in sorted(path for path in (MODULES / module.folder).rglob("*") if path.is_file()):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return cache_root() / "bin" / f"{module.folder}-{module.version}-{digest.hexdigest()[:12]}"
+    return cache_root() / "bin" / f"{module.label}-{digest.hexdigest()[:12]}"
 
 
 def build(module: Module, names: list[str]) -> None:
@@ -40,21 +42,36 @@ def _compile(module: Module, names: list[str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="specdec-build-", dir=folder.parent) as scratch,
-        step(
-            f"building {', '.join(names)} {module.version} (first time only, minutes with empty Go caches)"
-        ) as progress,
+        step(f"building {', '.join(names)} (once; minutes when Go's caches are empty)") as progress,
     ):
         source, output = Path(scratch) / "source", Path(scratch) / "bin"
         shutil.copytree(MODULES / module.folder, source)
-        for done, name in enumerate(names):
-            progress.update(f"{name} ({done + 1} of {len(names)})")
-            _go_build(go, source, module, name, output / name)
+        output.mkdir()
+        command = _command(go, module, names, output)
+        _run(command, source, lambda: progress.update(f"{len(list(output.iterdir()))} of {len(names)} linked"))
+        for name in names:
             (output / name).rename(folder / name)
 
 
-def _go_build(go: Path, source: Path, module: Module, name: str, output: Path) -> None:
-    flags = ["-trimpath", "-ldflags", f"-s -w {module.linker_flags}".strip()]
-    command = [str(go), "build", *flags, "-o", str(output), module.packages[name]]
-    done = subprocess.run(command, cwd=source, env=golang.environment(), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise TestbedError(f"building {name} failed:\n{done.stderr[-2000:]}")
+def _command(go: Path, module: Module, names: list[str], output: Path) -> list[str]:
+    flags = ["-trimpath", "-tags", module.tags, "-ldflags", f"-s -w {module.linker_flags}".strip()]
+    # A folder as target names each binary after its package, which does not fit etcd's.
+    target = output / names[0] if len(names) == 1 else output
+    packages = [module.packages[name] for name in names]
+    return [str(go), "build", *flags, "-o", str(target), *packages]
+
+
+def _run(command: list[str], source: Path, watch: Callable[[], None]) -> None:
+    """Run a build to its end, calling `watch` now and then; no process is left behind when this is interrupted."""
+    with tempfile.TemporaryFile("w+") as messages:
+        process = subprocess.Popen(command, cwd=source, env=golang.environment(), stdout=messages, stderr=messages)
+        try:
+            while process.poll() is None:
+                watch()
+                time.sleep(0.5)
+        finally:
+            process.kill()
+            process.wait()
+        messages.seek(0)
+        if process.returncode:
+            raise TestbedError(f"`{' '.join(command)}` failed:\n{messages.read()[-2000:]}")

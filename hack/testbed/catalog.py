@@ -5,20 +5,16 @@ from dataclasses import dataclass
 
 from hack.testbed import versions
 
-_COMPONENT_VERSION = (
-    f"-X k8s.io/component-base/version.gitVersion=v{versions.KUBERNETES} "
-    f"-X k8s.io/client-go/pkg/version.gitVersion=v{versions.KUBERNETES}"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Module:
     """A Go module under modules/ and the binaries it gives: file name -> package."""
 
     folder: str
-    version: str
+    label: str
     packages: dict[str, str]
     linker_flags: str = ""
+    tags: str = ""
 
 
 KUBERNETES_BINARIES = (
@@ -32,17 +28,24 @@ KUBERNETES_BINARIES = (
 MODULES = (
     Module(
         "kubernetes",
-        versions.KUBERNETES,
+        f"kubernetes-{versions.KUBERNETES}",
         {name: f"k8s.io/kubernetes/cmd/{name}" for name in KUBERNETES_BINARIES},
-        _COMPONENT_VERSION,
+        f"-X k8s.io/component-base/version.gitVersion=v{versions.KUBERNETES} "
+        f"-X k8s.io/client-go/pkg/version.gitVersion=v{versions.KUBERNETES}",
     ),
-    Module("etcd", versions.ETCD, {"etcd": "go.etcd.io/etcd/server/v3"}),
-    Module("coredns", versions.COREDNS, {"coredns": "."}),
+    Module("etcd", f"etcd-{versions.ETCD}", {"etcd": "go.etcd.io/etcd/server/v3"}),
+    # One module, because all three need the same Kubernetes client, which then is compiled once.
     Module(
-        "helm",
-        versions.HELM,
-        {"helm": "helm.sh/helm/v4/cmd/helm"},
-        f"-X helm.sh/helm/v4/internal/version.version=v{versions.HELM}",
+        "tools",
+        f"tools-{versions.COREDNS}-{versions.HELM}-{versions.PROMETHEUS}",
+        {
+            "coredns": "./coredns",
+            "helm": "helm.sh/helm/v4/cmd/helm",
+            "prometheus": "github.com/prometheus/prometheus/cmd/prometheus",
+        },
+        f"-X helm.sh/helm/v4/internal/version.version=v{versions.HELM} "
+        f"-X github.com/prometheus/common/version.Version={versions.PROMETHEUS}",
+        "remove_all_sd,enable_kubernetes_sd",
     ),
 )
 

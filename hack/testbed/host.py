@@ -1,4 +1,4 @@
-"""What must come from the distribution: the container runtime, network tools, Prometheus."""
+"""What must come from the distribution: the container runtime, network tools."""
 
 import os
 import shutil
@@ -19,7 +19,6 @@ NODE_TOOLS = {
     "runc": "runc",
     "bridge": "containernetworking-plugins",
     "nft": "nftables",
-    "prometheus": "prometheus",
     "gcc": "gcc",
 }
 _POLICY = Path("/usr/sbin/policy-rc.d")
@@ -64,7 +63,7 @@ def _install(packages: list[str]) -> None:
 
 @contextmanager
 def _services_stay_down() -> Iterator[None]:
-    """Keep the packages from starting their own containerd and Prometheus: the bed runs its own."""
+    """Keep the packages from starting their own containerd: the bed runs its own."""
     if _POLICY.exists():
         yield
         return
