@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 ENGINE ?= simulator
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-vllm demo test lint unit contract integration e2e bench clean lock generate testbed-up testbed-down
+.PHONY: help setup setup-vllm demo test lint unit contract integration e2e bench clean lock generate testbed-build testbed-up testbed-down
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,25 @@ unit: setup ## Fast tests of the pure code
 contract: setup ## Adapters, simulator and CRDs against recordings and conventions
 	$(BIN)/pytest tests/contract $(PYTEST_ARGS)
 
+# With KUBECONFIG set, the tests run on that cluster; else on a test bed that lives as long as they do.
+IN_BED = $(if $(KUBECONFIG),,$(BIN)/python -m hack.testbed run --)
+
+integration: setup ## Operator parts against a real API server and Prometheus (root, or KUBECONFIG)
+	$(IN_BED) $(BIN)/pytest tests/integration $(PYTEST_ARGS)
+
+e2e: setup ## The operator as installed, with engines, on a real node (root, or KUBECONFIG)
+	$(IN_BED) $(BIN)/pytest tests/e2e $(PYTEST_ARGS)
+
+testbed-build: setup ## Make the test bed's binaries and images (once, minutes)
+	$(BIN)/python -m hack.testbed build
+	$(BIN)/python -m hack.images
+
+testbed-up: setup ## Bring up a test bed that stays: then `.venv/bin/python -m hack.testbed exec -- kubectl get nodes`
+	$(BIN)/python -m hack.testbed up
+
+testbed-down: setup ## Take it down
+	$(BIN)/python -m hack.testbed down
+
 lock: ## Write requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/runtime.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header simulator/pyproject.toml -o requirements/simulator.txt
@@ -50,4 +69,5 @@ generate: setup ## Write the CRDs anew from the types
 clean: ## Remove what the targets made here (not the caches)
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-test: lint unit ## Everything: style, types, layers, unit, contract, integration, end to end with the simulator
+test: lint ## Everything: style, types, layers, unit, contract, integration, end to end with the simulator
+	$(IN_BED) $(BIN)/pytest tests/unit tests/contract tests/integration tests/e2e $(PYTEST_ARGS)
