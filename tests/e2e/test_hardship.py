@@ -32,7 +32,7 @@ def test_a_restarted_operator_finds_everything_as_it_should_be(fleet, operator, 
 
 @pytest.mark.timeout(600)
 async def test_an_operator_killed_in_mid_switch_is_continued_by_its_successor(fleet, operator, wait_until) -> None:
-    """Killed again and again while it switches, it ends as if nothing had happened: one restart a pod, no request lost."""
+    """Killed again and again while it switches, it still ends right: one restart a pod, no request lost."""
     fleet.apply(simulated(fleet.name, fleet.namespace))
     await asyncio.to_thread(wait_until, fleet.is_ready, 120, "two engines")
     before = fleet.places()
