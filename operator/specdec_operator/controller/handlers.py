@@ -17,7 +17,6 @@ from specdec_operator.api.names import DEPLOYMENT_PLURAL, FIELD_MANAGER, GROUP, 
 from specdec_operator.controller.settings import configure
 from specdec_operator.ports import JsonObject, Key
 
-SELECTOR = (GROUP, VERSION, DEPLOYMENT_PLURAL)
 STOP_SECONDS = 10.0
 """How long the watch may take to end."""
 LAST_GASP_SECONDS = 0.25
@@ -41,7 +40,7 @@ def build_registry(*, seen: Seen, beat: Beat) -> kopf.OperatorRegistry:
     async def login(settings: kopf.OperatorSettings, **_: object) -> kopf.AiohttpSession:
         return open_session(_credentials(settings), beat)
 
-    @kopf.on.event(*SELECTOR, registry=registry)
+    @kopf.on.event(GROUP, VERSION, plural=DEPLOYMENT_PLURAL, registry=registry)
     async def wake(type: str | None, body: kopf.Body, **_: object) -> None:  # noqa: A002 - kopf's name
         metadata = body.metadata
         key = Key(metadata["namespace"], metadata["name"])
