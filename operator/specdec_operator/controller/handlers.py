@@ -40,7 +40,7 @@ def build_registry(*, seen: Seen, beat: Beat) -> kopf.OperatorRegistry:
     async def login(settings: kopf.OperatorSettings, **_: object) -> kopf.AiohttpSession:
         return open_session(_credentials(settings), beat)
 
-    @kopf.on.event(GROUP, VERSION, plural=DEPLOYMENT_PLURAL, registry=registry)
+    @kopf.on.event(group=GROUP, version=VERSION, plural=DEPLOYMENT_PLURAL, registry=registry)
     async def wake(type: str | None, body: kopf.Body, **_: object) -> None:  # noqa: A002 - kopf's name
         metadata = body.metadata
         key = Key(metadata["namespace"], metadata["name"])
