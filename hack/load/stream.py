@@ -69,6 +69,7 @@ def body_of(load: Load, model: str, max_tokens: int) -> dict[str, object]:
         **asked,
         "max_tokens": max_tokens,
         "ignore_eos": True,
+        "temperature": 0,
         "stream": True,
         "stream_options": {"include_usage": True, "continuous_usage_stats": True},
     }
