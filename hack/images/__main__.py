@@ -1,4 +1,4 @@
-"""`python -m hack.images`: build what has changed; prints reference, size and archive of each image."""
+"""`python -m hack.images`: build what has changed; print each image's reference and size, then the archive of all."""
 
 from hack.images.recipes import build_all
 from hack.testbed.errors import TestbedError
@@ -8,11 +8,13 @@ from hack.testbed.progress import console
 def main() -> int:
     """Build all images; exit status 1 with one message when that fails."""
     try:
-        for image in build_all():
-            print(f"{image.reference} {image.size / 1e6:.1f} MB {image.path}")
+        path, images = build_all()
     except TestbedError as error:
         console.print(f"[red]error:[/] {error}")
         return 1
+    for image in images:
+        print(f"{image.reference} {image.size / 1e6:.1f} MB")
+    print(path)
     return 0
 
 

@@ -17,40 +17,15 @@ from hack.testbed.progress import step
 PYTHON = "3.11"
 NON_ROOT = 65532
 _PAUSE = Path(__file__).with_name("pause.c")
-_LIBRARIES = [
-    "libc6",
-    "libcrypt1",
-    "libgcc-s1",
-    "zlib1g",
-    "libexpat1",
-    "libssl3",
-    "libbz2-1.0",
-    "liblzma5",
-    "libffi8",
-    "libuuid1",
-    "libsqlite3-0",
-    "libreadline8",
-    "libtinfo6",
-    "libncursesw6",
-    "libdb5.3",
-    "libtirpc3",
-    "libnsl2",
-    "libgssapi-krb5-2",
-    "libkrb5-3",
-    "libk5crypto3",
-    "libkrb5support0",
-    "libcom-err2",
-    "libkeyutils1",
-]
-_PYTHON = [
-    "python3.11-minimal",
-    "libpython3.11-minimal",
-    "libpython3.11-stdlib",
-    "python3.11",
-    "media-types",
-    "netbase",
-    "tzdata",
-]
+_LIBRARIES = (
+    *("libc6", "libcrypt1", "libgcc-s1", "zlib1g", "libexpat1", "libssl3", "libbz2-1.0", "liblzma5", "libffi8"),
+    *("libuuid1", "libsqlite3-0", "libreadline8", "libtinfo6", "libncursesw6", "libdb5.3", "libtirpc3", "libnsl2"),
+    *("libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libcom-err2", "libkeyutils1"),
+)
+_PYTHON = (
+    *("python3.11-minimal", "libpython3.11-minimal", "libpython3.11-stdlib", "python3.11"),
+    *("media-types", "netbase", "tzdata"),
+)
 # What a real vLLM needs when its installation is mounted into a pod of this image (lscpu, C++ and NUMA libraries).
 _FOR_VLLM = ["util-linux", "libsmartcols1", "libstdc++6", "libgomp1", "libnuma1", "libpng16-16", "procps", "libproc2-0"]
 _PACKAGES = ("base-files", "ca-certificates", "busybox-static", *_LIBRARIES, *_PYTHON, *_FOR_VLLM)
@@ -60,7 +35,11 @@ _ACCOUNTS = {
     "nonroot": (NON_ROOT, "/", "/bin/false"),
     "nobody": (65534, "/", "/bin/false"),
 }
-_UNUSED = ("share/doc", "share/man", "share/locale", "share/info", "share/lintian", f"lib/python{PYTHON}/lib2to3")
+_UNUSED = (
+    *(f"share/{name}" for name in ("doc", "man", "locale", "info", "lintian", "zoneinfo/right", "zoneinfo/posix")),
+    *(f"lib/python{PYTHON}/{name}" for name in ("lib2to3", "pydoc_data", "test", "ensurepip", "idlelib")),
+    f"lib/{platform.machine()}-linux-gnu/gconv",
+)
 _NOT_COMPILED = r"/(idlelib|turtledemo|test|tests|tkinter|ensurepip|distutils)/"
 
 
@@ -95,6 +74,14 @@ def compile_bytecode(python: Sequence[str], root: Path, where: str, exclude: str
     """Compile the modules below root/where: a container with a read-only root cannot do it."""
     options = ["-m", "compileall", "-q", "-x", exclude, "--invalidation-mode", "unchecked-hash"]
     _run([*python, *options, "-s", str(root), "-p", "/", str(root / where)])
+
+
+def replace_by_bytecode(python: Sequence[str], root: Path, where: str) -> None:
+    """Put bytecode without docstrings in the place of the modules below root/where."""
+    folder = root / where
+    _run([*python, "-m", "compileall", "-q", "-b", "-o", "2", "-s", str(root), "-p", "/", str(folder)])
+    for source in folder.rglob("*.py"):
+        source.unlink()
 
 
 def _own_python(root: Path) -> list[str]:

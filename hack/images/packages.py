@@ -15,8 +15,10 @@ SITE = f"usr/local/lib/python{base.PYTHON}/dist-packages"
 _MANYLINUX = ("2014", "_2_17", "_2_24", "_2_26", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35", "_2_36")
 # Never imported at run time by anything here.
 _UNUSED = ("**/tests", "**/test", "bin", "**/*.pyi", "**/*.pyx", "**/*.pxd", "**/*.c", "**/*.h")
-# Client models are loaded one by one on first use and only a few ever are: their bytecode would double the image.
-_NOT_COMPILED = r"/kubernetes/(aio/)?client/(models|api)/"
+# Loaded one by one on first use, and only a few ever are: no bytecode for all of them.
+_NOT_COMPILED = r"/(kubernetes/(aio/)?client/(models|api)|pygments/lexers)/"
+# Generated, and three quarters docstrings: these are there as optimised bytecode alone.
+_WITHOUT_SOURCE = ("kubernetes/client/api", "kubernetes/aio/client/api")
 
 
 def third_party(kind: str, requirements: Path, python: Layer) -> Layer:
@@ -28,7 +30,9 @@ def third_party(kind: str, requirements: Path, python: Layer) -> Layer:
             _install(requirements, root / SITE)
             _trim(root / SITE)
             with base.interpreter(python) as command:
-                base.compile_bytecode(command, root, SITE, _NOT_COMPILED)
+                base.compile_bytecode(command, root, SITE, exclude=_NOT_COMPILED)
+                for folder in filter(lambda name: (root / SITE / name).exists(), _WITHOUT_SOURCE):
+                    base.replace_by_bytecode(command, root, f"{SITE}/{folder}")
 
     return layer(f"{kind}-packages", key, fill)
 

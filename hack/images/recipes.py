@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hack.images import archive, base, packages, store
+from hack.images.archive import Image
 from hack.testbed.locks import locked
 from hack.testbed.paths import REPOSITORY
 from hack.testbed.progress import console, step
 
 _ABOUT = REPOSITORY / "operator" / "specdec_operator" / "__about__.py"
+_ENV = {"PYTHONUNBUFFERED": "1"}
 _SCRIPT = """#!/usr/bin/python3
 import sys
 
@@ -20,23 +22,27 @@ sys.exit({function}())
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """A built image: its reference, its archive, the bytes of its layers."""
-
-    reference: str
-    path: Path
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Program:
-    """A package of this repository and the commands that go on PATH: name -> "module:function"."""
+    """A package of this repository, its pinned requirements and its commands on PATH: name -> "module:function"."""
 
-    kind: str
+    name: str
     package: Path
-    requirements: str
+    requirements: Path
     commands: dict[str, str]
-    settings: archive.Settings
+
+
+_OPERATOR = _Program(
+    "specdec-operator",
+    REPOSITORY / "operator" / "specdec_operator",
+    REPOSITORY / "requirements" / "runtime.txt",
+    {"specdec": "specdec_operator.cli.main:run"},
+)
+_SIMULATOR = _Program(
+    "vllm-simulator",
+    REPOSITORY / "simulator" / "vllm_simulator",
+    REPOSITORY / "requirements" / "simulator.txt",
+    {"vllm": "vllm_simulator.__main__:main"},
+)
 
 
 def version() -> str:
@@ -46,40 +52,42 @@ def version() -> str:
     return scope["__version__"]
 
 
-def build_all() -> list[Image]:
-    """Build what has changed; returns all images."""
+def build_all() -> tuple[Path, list[Image]]:
+    """Build what has changed; returns one archive that holds all images, and the images."""
     with locked(store.folder() / "build.lock", _say_waiting):
         store.prune()
-        python = base.python()
-        return [
-            _image("pause", "bed.local/pause:1", [base.pause()], archive.Settings(entrypoint=["/pause"])),
-            _image("python", f"bed.local/python:{base.PYTHON}", [python], archive.Settings(env=_ENV)),
-            *(_program(program, python) for program in _programs()),
-        ]
+        images = _images()
+        with step("images", quiet=True):
+            return archive.write(images, base.architecture()), images
 
 
-_ENV = {"PYTHONUNBUFFERED": "1"}
+def _images() -> list[Image]:
+    python = base.python()
+    return [
+        Image("bed.local/pause:1", [base.pause()], entrypoint=["/pause"]),
+        Image(f"bed.local/python:{base.PYTHON}", [python], env=_ENV),
+        Image(
+            f"specdec.dev/{_OPERATOR.name}:{version()}",
+            [python, *_layers(_OPERATOR, python)],
+            entrypoint=["python3", "-m", "specdec_operator"],
+            user=f"{base.NON_ROOT}:{base.NON_ROOT}",
+            env=_ENV,
+        ),
+        Image(
+            f"specdec.dev/{_SIMULATOR.name}:{version()}",
+            [python, *_layers(_SIMULATOR, python)],
+            entrypoint=["vllm", "serve"],
+            env=_ENV,
+        ),
+    ]
 
 
-def _programs() -> tuple[_Program, ...]:
-    user = f"{base.NON_ROOT}:{base.NON_ROOT}"
-    operator = archive.Settings(entrypoint=["python3", "-m", "specdec_operator"], user=user, env=_ENV)
-    simulator = archive.Settings(entrypoint=["vllm", "serve"], env=_ENV)
-    command = {"specdec": "specdec_operator.cli.main:run"}
-    engine = {"vllm": "vllm_simulator.__main__:main"}
-    return (
-        _Program("specdec-operator", REPOSITORY / "operator/specdec_operator", "runtime.txt", command, operator),
-        _Program("vllm-simulator", REPOSITORY / "simulator/vllm_simulator", "simulator.txt", engine, simulator),
-    )
-
-
-def _program(program: _Program, python: store.Layer) -> Image:
-    requirements = REPOSITORY / "requirements" / program.requirements
-    layers = [python, packages.third_party(program.kind, requirements, python), _code(program, python)]
-    return _image(program.kind, f"specdec.dev/{program.kind}:{version()}", layers, program.settings)
+def _layers(program: _Program, python: store.Layer) -> list[store.Layer]:
+    return [packages.third_party(program.name, program.requirements, python), _code(program, python)]
 
 
 def _code(program: _Program, python: store.Layer) -> store.Layer:
+    """Return the layer with our own code: small, so that a change is in the image a second later."""
     files = store.files_below(program.package)
     contents = [part for path in files for part in (str(path.relative_to(program.package)), path.read_bytes())]
 
@@ -91,18 +99,15 @@ def _code(program: _Program, python: store.Layer) -> store.Layer:
         with base.interpreter(python) as command:
             base.compile_bytecode(command, root, packages.SITE)
 
-    with step(f"{program.kind} image", quiet=True):
-        return store.layer(f"{program.kind}-code", store.key_of(Path(__file__).read_bytes(), *contents), fill)
+    key = store.key_of(Path(__file__).read_bytes(), python.digest, *contents)
+    with step(f"{program.name} image", quiet=True):
+        return store.layer(f"{program.name}-code", key, fill)
 
 
 def _command(path: Path, module: str, function: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_SCRIPT.format(module=module, function=function))
     path.chmod(0o755)
-
-
-def _image(name: str, reference: str, layers: list[store.Layer], settings: archive.Settings) -> Image:
-    return Image(reference, archive.write(name, reference, layers, settings), store.total(layers))
 
 
 def _say_waiting() -> None:

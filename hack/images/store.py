@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,8 +100,3 @@ def _write(path: Path, text: str) -> None:
     aside = path.with_name(f"{path.name}.part")
     aside.write_text(text)
     aside.rename(path)
-
-
-def total(layers: Iterable[Layer]) -> int:
-    """Return the bytes of all layers."""
-    return sum(layer.size for layer in layers)

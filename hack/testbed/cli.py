@@ -170,7 +170,8 @@ def _images(more: list[Path]) -> tuple[str, ...]:
     for path in more:
         if not path.is_file():
             raise TestbedError(f"--image {path}: no such file; give an OCI archive")
-    return (*(str(image.path) for image in build_all()), *(str(path.resolve()) for path in more))
+    local, _ = build_all()
+    return (str(local), *(str(path.resolve()) for path in more))
 
 
 def _plan(paths: BedPaths, control_plane: bool, accelerators: int, image: list[Path] | None, scrape: float) -> Plan:  # noqa: FBT001
