@@ -65,6 +65,7 @@ def apiserver(plan: Plan) -> Component:
             f"--audit-policy-file={plan.paths.data / 'audit-policy.json'}",
             f"--audit-log-path={plan.paths.logs / 'audit.log'}",
         ),
+        grace_seconds=2,  # it would wait for open watches, which never end
     )
 
 

@@ -13,11 +13,15 @@ from hack.testbed.errors import TestbedError
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One long-running process: its name (also of its log), arguments and extra environment."""
+    """One long-running process: its name (also of its log), arguments and extra environment.
+
+    `grace_seconds` is how long it may take to end itself before it is killed.
+    """
 
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    grace_seconds: float = 20
 
 
 @dataclass(slots=True)
@@ -53,14 +57,14 @@ class Supervisor:
         if process.popen.returncode is not None:
             self.start(process.component)
 
-    def stop(self, name: str, timeout: float = 20) -> None:
-        """End a component with SIGTERM, with SIGKILL after `timeout` seconds; returns when it is gone."""
+    def stop(self, name: str) -> None:
+        """End a component with SIGTERM, with SIGKILL after its grace; returns when it is gone."""
         process = self._find(name)
         self.resume(name)
         self._signal(process, signal.SIGTERM)
-        if not self._wait(lambda: process.popen.returncode is not None, timeout):
+        if not self._wait(lambda: process.popen.returncode is not None, process.component.grace_seconds):
             self._signal(process, signal.SIGKILL)
-            self._wait(lambda: process.popen.returncode is not None, timeout)
+            self._wait(lambda: process.popen.returncode is not None, 10)
 
     def pause(self, name: str) -> None:
         """Freeze a component (SIGSTOP)."""
