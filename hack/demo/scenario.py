@@ -17,7 +17,7 @@ ROOT: Final = Path(__file__).parents[2]
 QUICKSTART: Final = ROOT / "examples" / "01-quickstart" / "simulator.yaml"
 
 # Windows short enough to watch; the defaults are 5m, 15m and 15m.
-POLICY: Final = {"trigger": "Threshold", "disableAfter": "15s", "enableAfter": "15s", "minimumDwell": "20s"}
+POLICY: Final = {"trigger": "Threshold", "disableAfter": "15s", "enableAfter": "15s", "minimumDwell": "15s"}
 
 
 # Physics of the simulated engines: a weak accelerator with the break-even of eagle3 (K = 3, acceptance length 2.4) at
@@ -74,9 +74,9 @@ def simulator_scenario() -> Scenario:
             calm_clients=6,
             busy_clients=44,
             minimum_tokens=130,
-            maximum_tokens=200,
-            calm_seconds=15,
-            climb_seconds=10,
+            maximum_tokens=180,
+            calm_seconds=12,
+            climb_seconds=8,
         ),
         method=first["name"],
         break_even=first["breakEvenConcurrency"],

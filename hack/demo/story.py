@@ -22,6 +22,8 @@ MEASURE_SECONDS = 12
 """How long speeds are compared in a state that has settled."""
 
 
+SETTLE_SECONDS = 8
+"""Until requests that began while one engine was away have spread over both again."""
 SMOOTH_SECONDS = 5
 """The picture's speeds are means over this long."""
 
@@ -87,7 +89,7 @@ class Story:
         self.screen.chapter(f"load climbs to {load.busy_clients} clients: past break-even")
         await self.dial.turn(load.busy_clients, load.climb_seconds)
         await self._switch(to=NONE_METHOD)
-        await asyncio.sleep(MEASURE_SECONDS)
+        await asyncio.sleep(SETTLE_SECONDS + MEASURE_SECONDS)
         self._measure("busy")
         self.screen.chapter(f"load falls to {load.calm_clients} clients")
         await self.dial.turn(load.calm_clients, 2)

@@ -11,7 +11,7 @@ PRE_STOP_SECONDS: Final = 15
 """How long a pod that still serves waits before SIGTERM, so that nobody sends it new requests any more."""
 MARGIN_SECONDS: Final = 10
 """What the process gets to exit after its last request, before SIGKILL."""
-STARTUP_PERIOD_SECONDS: Final = 5
+STARTUP_PERIOD_SECONDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

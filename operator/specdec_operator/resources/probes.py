@@ -79,12 +79,12 @@ def liveness_probe() -> dict[str, Any]:
 
 
 def readiness_probe() -> dict[str, Any]:
-    """Return the probe that says whether the engine answers."""
+    """Return the probe that says whether the engine answers; ten seconds without an answer mean no."""
     return {
         "httpGet": {"path": "/health", "port": PORT_NAME},
-        "periodSeconds": 5,
+        "periodSeconds": 2,
         "timeoutSeconds": 5,
-        "failureThreshold": 3,
+        "failureThreshold": 5,
     }
 
 
