@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from specdec_operator.controller.memory import Memory, memory_from
 from specdec_operator.controller.pods import is_draining
-from specdec_operator.controller.snapshot import Memory, Sight, Snapshot, build_snapshot
+from specdec_operator.controller.snapshot import Sight, Snapshot, build_snapshot
 from specdec_operator.controller.store import ObjectStore
 from specdec_operator.controller.understanding import Understandings
 from specdec_operator.engine.render import PORT
@@ -12,8 +13,8 @@ from specdec_operator.policy.signals import Reading, Unavailable
 from specdec_operator.ports import Children, Clock, Cluster, EngineProbe, JsonObject, Key
 
 LatestReading = Callable[[], Reading | Unavailable]
-Recall = Callable[[Key, str], Memory]
-"""Returns what is remembered of an object with this uid."""
+Recall = Callable[[Key, str], Memory | None]
+"""Returns what is remembered of the object with this uid, None when nothing is."""
 
 
 class Observer:
@@ -82,7 +83,9 @@ class Observer:
             switching_elsewhere=self._store.switching_elsewhere(key),
             maximum_concurrent_switches=self._maximum_concurrent_switches,
         )
-        return build_snapshot(body, children, memory=self._recall(key, body["metadata"]["uid"]), sight=sight)
+        uid = body["metadata"]["uid"]
+        memory = self._recall(key, uid) or memory_from(uid, status)
+        return build_snapshot(body, children, memory=memory, sight=sight)
 
     async def _ask(self, children: Children) -> dict[str, float | None]:
         """Ask the pods that drain how many requests they have: metrics would be a scrape and a window late."""

@@ -7,6 +7,7 @@ costs one pass, and the last state is always looked at.
 
 import asyncio
 import random
+import time
 from collections import deque
 from typing import Generic, TypeVar
 
@@ -28,7 +29,7 @@ class WorkQueue(Generic[K]):
     """Keys that wait for a worker. Belongs to one event loop; none of its methods blocks but `get`."""
 
     def __init__(self) -> None:
-        self._order: deque[K] = deque()
+        self._order: deque[tuple[K, float]] = deque()
         self._dirty: set[K] = set()
         self._held: set[K] = set()
         self._timers: dict[K, asyncio.TimerHandle] = {}
@@ -39,6 +40,10 @@ class WorkQueue(Generic[K]):
     def __len__(self) -> int:
         """Count the keys that wait now; those that wait for a later time do not count."""
         return len(self._order)
+
+    def oldest(self) -> float:
+        """Return for how many seconds the first key has waited for a worker, 0 when none waits."""
+        return time.monotonic() - self._order[0][1] if self._order else 0.0
 
     def add(self, key: K) -> None:
         """Let a worker take the key as soon as one is free."""
@@ -89,7 +94,7 @@ class WorkQueue(Generic[K]):
         if self._closed:
             self._wakeup.set()
             return None
-        key = self._order.popleft()
+        key, _ = self._order.popleft()
         self._dirty.discard(key)
         self._held.add(key)
         return key
@@ -113,5 +118,5 @@ class WorkQueue(Generic[K]):
         self.add(key)
 
     def _enqueue(self, key: K) -> None:
-        self._order.append(key)
+        self._order.append((key, time.monotonic()))
         self._wakeup.set()

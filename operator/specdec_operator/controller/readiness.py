@@ -10,8 +10,9 @@
 
 from specdec_operator.api.conditions import Condition, ConditionStatus, ConditionType, Reason
 from specdec_operator.controller.course import Course
+from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.methods import method_on_pod
-from specdec_operator.controller.snapshot import Snapshot, Trouble
+from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.rollout.fleet import PodView
 
 

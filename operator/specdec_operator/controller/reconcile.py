@@ -12,9 +12,10 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.controller.apply import StepTaker, write_children
 from specdec_operator.controller.children import digests
 from specdec_operator.controller.errors import outcome
+from specdec_operator.controller.memory import Hindrance, Memory, Trouble, Verified
 from specdec_operator.controller.notices import notices
 from specdec_operator.controller.observe import Observer
-from specdec_operator.controller.snapshot import Hindrance, Memory, Snapshot, Trouble, Verified
+from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.controller.store import ObjectStore
 from specdec_operator.controller.telling import tell
 from specdec_operator.controller.times import rfc3339
@@ -126,9 +127,12 @@ class Reconciler:
             logger.info("%s", notice.message, extra={"object": f"{key.namespace}/{key.name}", "reason": notice.reason})
             await self._cluster.emit(ClusterEvent(key, metadata.uid, notice.type, notice.reason, notice.message))
 
-    def _recall(self, key: Key, uid: str) -> Memory:
+    def _recall(self, key: Key, uid: str) -> Memory | None:
         memory = self._memories.get(key)
-        return memory if memory is not None and memory.uid == uid else Memory(uid)
+        if memory is not None and memory.uid != uid:
+            self._observer.forget(memory.uid)
+            return None
+        return memory
 
     def _forget(self, key: Key) -> None:
         memory = self._memories.pop(key, None)

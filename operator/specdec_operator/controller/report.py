@@ -14,9 +14,10 @@ from specdec_operator.api.status import (
 )
 from specdec_operator.controller.course import Course
 from specdec_operator.controller.history import Progress, number, progress, quarantined
+from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.methods import quarantined_until
 from specdec_operator.controller.readiness import ready_condition, reconciling_condition, stalled_condition
-from specdec_operator.controller.snapshot import Snapshot, Trouble
+from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.controller.times import rfc3339, unix
 from specdec_operator.controller.validity import config_valid_condition
 from specdec_operator.engine.render import render_method

@@ -109,9 +109,12 @@ class Operator:
         loops = [asyncio.ensure_future(loop) for loop in watchers]
         try:
             await first_to_end((*loops, *workers))
+            if not self.stop.is_set():
+                raise RuntimeError("a loop ended that never should")
         finally:
             self._queue.close()
-            await asyncio.wait(workers, timeout=LAST_PASS_SECONDS)
+            if ticker.has_read.is_set() and self.ports.cluster.synced:
+                await asyncio.wait(workers, timeout=LAST_PASS_SECONDS)
             for loop in (*loops, *workers):
                 loop.cancel()
             await asyncio.gather(*loops, *workers, return_exceptions=True)
@@ -177,9 +180,13 @@ class Operator:
             metrics=self.metrics,
             clock=self.ports.clock,
             resync_seconds=self.configuration.resync_seconds,
-            beat=self._pulse("workers", 2 * PASS_SECONDS + self.configuration.resync_seconds),
         )
+        self.health.alive.append(self._idle_workers)
         return [self._when_informed(ticker, worker.run) for _ in range(WORKERS)]
+
+    def _idle_workers(self) -> str | None:
+        waited = self._queue.oldest()
+        return f"workers: an object has waited for {waited:.0f} s" if waited > 2 * PASS_SECONDS else None
 
     async def _when_informed(self, ticker: Ticker, run: Callable[[], Awaitable[None]]) -> None:
         """Start to work only when children and metrics were read: else a new process would find everything changed."""

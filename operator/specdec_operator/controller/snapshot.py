@@ -3,59 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from specdec_operator.api.conditions import Reason
 from specdec_operator.api.names import REQUESTED_AT_ANNOTATION
 from specdec_operator.api.objects import Metadata, SpecDecDeployment
 from specdec_operator.api.spec import SpecDecDeploymentSpec
 from specdec_operator.api.status import SpecDecDeploymentStatus
+from specdec_operator.controller.memory import Hindrance, Memory
 from specdec_operator.controller.pods import pod_view
 from specdec_operator.controller.understanding import Understanding
-from specdec_operator.engine.render import RenderedMethod
-from specdec_operator.policy.decision import PolicyMemory
 from specdec_operator.policy.join import summarise
 from specdec_operator.policy.signals import Load, Reading, Unavailable
 from specdec_operator.ports import Children, JsonObject, Key
 from specdec_operator.rollout.fleet import PodView
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What the children were last found to say when they were read live."""
-
-    generation: int
-    spec_hash: str
-    target: RenderedMethod
-    digests: Mapping[str, str]
-    """By kind: digest of the child as it was then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why the operator may not or cannot touch the children at all."""
-
-    reason: Reason
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hindrance:
-    """A trouble that only somebody else can end: nothing is tried before `until`, unless the spec changes."""
-
-    trouble: Trouble
-    generation: int
-    until: float
-    attempt: int = 0
-    """How often in a row it was met, from 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """What is remembered of one object between passes. Losing it only delays."""
-
-    uid: str
-    policy: PolicyMemory = field(default_factory=PolicyMemory)
-    verified: Verified | None = None
-    hindrance: Hindrance | None = None
 
 
 @dataclass(frozen=True, slots=True)

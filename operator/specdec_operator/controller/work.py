@@ -6,12 +6,17 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.api.status import SpecDecDeploymentStatus
 from specdec_operator.controller.children import ChildWrite, child_writes, render_children, strangers
 from specdec_operator.controller.course import Course, chart
+from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.report import report, report_trouble
-from specdec_operator.controller.snapshot import Snapshot, Trouble
+from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.controller.validity import describe_all
 from specdec_operator.controller.worth import worth_writing
 from specdec_operator.engine.render import RenderedMethod, render_method
 from specdec_operator.rollout.fleet import GiveUpTarget, Step
+from specdec_operator.rollout.plan import keep_running
+
+DRAIN_POLL = 10.0
+"""Seconds until a pod that is out of the Service of an object in trouble is looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,16 @@ def find_trouble(snapshot: Snapshot) -> Trouble | None:
 
 
 def _report_only(snapshot: Snapshot, trouble: Trouble) -> Work:
+    """Write status; what can serve goes back into the Service, unless the API server refuses just such writes."""
     status = report_trouble(snapshot, trouble)
     changed = worth_writing(snapshot.status, status, snapshot.now)
-    wait = snapshot.hindrance.until - snapshot.now if snapshot.hindrance is not None else None
-    return Work(status, changed, trouble=trouble, look_again=wait)
+    hindrance = snapshot.hindrance
+    if hindrance is not None:
+        return Work(status, changed, trouble=trouble, look_again=hindrance.until - snapshot.now)
+    spec = snapshot.understanding.spec
+    suspended = spec is not None and spec.suspend
+    steps = () if suspended else keep_running(snapshot.pods, snapshot.now)
+    return Work(status, changed, trouble=trouble, steps=steps, look_again=DRAIN_POLL if snapshot.draining else None)
 
 
 def _is_news(snapshot: Snapshot, course: Course) -> bool:

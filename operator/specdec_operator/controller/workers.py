@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable
 
 from specdec_operator.controller.errors import outcome
 from specdec_operator.controller.queue import WorkQueue
@@ -22,7 +21,7 @@ PASS_SECONDS = 120.0
 class Worker:
     """Reconciles one key after the other; a failure of one object never stops it."""
 
-    def __init__(  # noqa: PLR0913 - what a loop needs
+    def __init__(
         self,
         *,
         queue: WorkQueue[Key],
@@ -30,14 +29,12 @@ class Worker:
         metrics: Metrics,
         clock: Clock,
         resync_seconds: float,
-        beat: Callable[[], None],
     ) -> None:
         self._queue = queue
         self._reconciler = reconciler
         self._metrics = metrics
         self._clock = clock
         self._resync_seconds = resync_seconds
-        self._beat = beat
 
     async def run(self) -> None:
         """Work until the queue is closed; a pass that has begun is finished."""
@@ -46,7 +43,6 @@ class Worker:
                 await self._pass_over(key)
             finally:
                 self._queue.done(key)
-            self._beat()
 
     async def _pass_over(self, key: Key) -> None:
         with self._metrics.reconcile_seconds.time():

@@ -103,3 +103,30 @@ async def test_a_configuration_that_cannot_be_used_ends_it_at_once(process: Proc
     text = process.log.read_text()
     assert "tickSeconds 0 does not fit" in text
     assert "Traceback" not in text
+
+
+async def test_it_ends_at_once_while_it_still_waits_for_the_api_server(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM is obeyed at any time, and until then it is alive and not ready."""
+    nowhere = tmp_path / "nowhere.kubeconfig"
+    cluster = {"name": "x", "cluster": {"server": "http://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
+    config = {
+        "clusters": [cluster],
+        "contexts": [context],
+        "users": [{"name": "x", "user": {}}],
+        "current-context": "x",
+    }
+    nowhere.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", **config}))
+    monkeypatch.setenv("KUBECONFIG", str(nowhere))
+    await process.start()
+
+    async def waits() -> bool:
+        status, text = await process.ask("/readyz")
+        return status == 503 and "cannot be listed yet" in text
+
+    await eventually(waits)
+    assert (await process.ask("/healthz"))[0] == 200
+    async with asyncio.timeout(5):
+        assert await process.end(signal.SIGTERM) == 0

@@ -15,7 +15,8 @@ from specdec_operator.api.names import (
     SPEC_HASH_ANNOTATION,
 )
 from specdec_operator.controller.children import render_children
-from specdec_operator.controller.snapshot import Memory, Sight, Snapshot, build_snapshot
+from specdec_operator.controller.memory import Memory
+from specdec_operator.controller.snapshot import Sight, Snapshot, build_snapshot
 from specdec_operator.controller.times import rfc3339
 from specdec_operator.controller.understanding import deployment_of, stored_status, understand
 from specdec_operator.controller.work import Work, work_out

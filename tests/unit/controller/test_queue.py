@@ -96,3 +96,15 @@ async def test_a_closed_queue_hands_out_nothing_more() -> None:
 def test_the_back_off_is_bounded(attempt: int) -> None:
     """However often it failed, the next try comes."""
     assert 0 < backoff(attempt) <= MAXIMUM_DELAY * 1.2
+
+
+async def test_the_age_of_the_first_key_tells_whether_workers_are_stuck() -> None:
+    """An empty queue is no sign of trouble, however long nothing happens."""
+    queue: WorkQueue[str] = WorkQueue()
+    assert queue.oldest() == 0.0
+    queue.add("a")
+    await asyncio.sleep(0.02)
+    queue.add("b")
+    assert queue.oldest() >= 0.02
+    await queue.get()
+    assert queue.oldest() < 0.02

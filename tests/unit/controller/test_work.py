@@ -21,11 +21,11 @@ from tests.unit.controller.builders import (
 from specdec_operator.api.conditions import Reason
 from specdec_operator.api.status import DecisionAction
 from specdec_operator.controller.children import Apply, Create
-from specdec_operator.controller.snapshot import Hindrance, Memory, Trouble
+from specdec_operator.controller.memory import Hindrance, Memory, Trouble
 from specdec_operator.controller.times import rfc3339
 from specdec_operator.controller.work import work_out
 from specdec_operator.ports import Children
-from specdec_operator.rollout.fleet import LeaveService, TouchBudget
+from specdec_operator.rollout.fleet import LeaveService, Rejoin, TouchBudget
 
 PINNED = {"methods": [EAGLE, NGRAM], "mode": "Pinned", "pinned": "ngram"}
 
@@ -407,3 +407,14 @@ def test_what_the_api_server_refuses_is_reported_and_not_tried_again_at_once() -
     assert (work.children, work.steps, work.look_again) == ((), (), 30.0)
     assert condition(work, "Stalled") == ("True", "Forbidden")
     assert "quota" in message(work, "Ready")
+
+
+def test_a_pod_that_was_taken_out_comes_back_when_the_spec_becomes_unusable() -> None:
+    """What can serve serves, though nobody can say what should run."""
+    body, _ = running(make_body())
+    pods = [make_pod(body, 0), make_pod(body, 1, drained=True)]
+    children = make_children(body, *pods)
+    broken = {**body, "spec": {**body["spec"], "engine": {"image": "own/image:latest"}}}
+    work = work_out(make_snapshot(broken, children))
+    assert [type(step) for step in work.steps] == [Rejoin]
+    assert work.children == ()
