@@ -15,7 +15,7 @@ from hack.testbed.isolation import PRIVATE_FOLDERS
 from hack.testbed.locks import try_lock, wait_lock
 from hack.testbed.paths import REPOSITORY, BedPaths, bed_paths, cache_root, run_root
 from hack.testbed.plan import Plan
-from hack.testbed.progress import Step, step
+from hack.testbed.progress import Step, console, step
 
 _UNSHARE = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
 
@@ -104,9 +104,14 @@ def sweep() -> None:
     for name in names():
         paths = bed_paths(name)
         lock = try_lock(paths.lock)
-        if lock is not None:
+        if lock is None:
+            continue
+        try:
             if paths.data.exists():
                 clean(paths)
+        except TestbedError as error:
+            console.print(f"[yellow]note:[/] test bed {name}, which is down, has left something: {error}")
+        finally:
             os.close(lock)
 
 

@@ -1,6 +1,7 @@
 """The order in which a bed comes up, and what is waited for."""
 
 import json
+import shlex
 import socket
 import time
 import urllib.request
@@ -47,13 +48,12 @@ class Bringup:
             return None
         cgroups.make(self._plan.paths.cgroup)
         self._supervisor.start(node.containerd(self._plan))
-        ctr = (self._plan.binaries["ctr"], "-a", node.CONTAINERD_SOCKET)
         self._until("containerd", lambda: _accepts(node.CONTAINERD_SOCKET))
         if not self._plan.images:
             return lambda: True
-        commands = [[*ctr, "-n", "k8s.io", "images", "import", image] for image in self._plan.images]
-        script = " && ".join(" ".join(command) for command in commands)
-        return self._supervisor.background(("sh", "-ec", script), "images")
+        load = (self._plan.binaries["ctr"], "-a", node.CONTAINERD_SOCKET, "-n", "k8s.io", "images", "import")
+        script = " && ".join(shlex.join((*load, image)) for image in self._plan.images)
+        return self._supervisor.background(("sh", "-c", script), "images")
 
     def _start_control_plane(self) -> Api:
         control_plane.write_audit_policy(self._plan)

@@ -1,8 +1,10 @@
 """The command line of the test bed."""
 
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -69,12 +71,12 @@ def run(  # noqa: PLR0913 - one parameter for each option
     paths, lock = _claim(name)
     plan = _plan(paths, control_plane, accelerators, image, scrape_interval)
     lifeline, other_end = os.pipe()
-    bed = beds.start(plan, lock, lifeline=lifeline)
-    os.close(lock)
-    os.close(lifeline)
     try:
+        bed = beds.start(plan, lock, lifeline=lifeline)
+        os.close(lifeline)
         status = enter.run(bed, command)
     finally:
+        os.close(lock)
         os.close(other_end)
         beds.stop(paths.name)
     raise typer.Exit(status)
@@ -118,16 +120,30 @@ def apiserver(action: Action, *, name: Name = "") -> None:
     _control("kube-apiserver", action, name)
 
 
+@app.command()
+def component(
+    component: Annotated[str, typer.Argument(help="As `status` names it.")], action: Action, *, name: Name = ""
+) -> None:
+    """Stop or start, pause or resume any component."""
+    _control(component, action, name)
+
+
 def main() -> None:
     """Run the command line; an expected error is one message and exit status 1."""
     if os.geteuid() != 0 and "--help" not in sys.argv:
         console.print("[red]error:[/] a test bed needs root (namespaces, mounts, cgroups): use sudo, or set KUBECONFIG")
         raise SystemExit(1)
+    signal.signal(signal.SIGTERM, _end)  # as an exception, so that what was begun is cleaned up
     try:
         app()
     except TestbedError as error:
         console.print(f"[red]error:[/] {error}", markup=True)
         raise SystemExit(1) from None
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    del frame
+    raise SystemExit(128 + number)
 
 
 def _control(component: str, action: str, name: str) -> None:

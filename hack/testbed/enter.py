@@ -1,5 +1,6 @@
 """Runs a command inside a bed's namespaces, with the caller's working directory, environment and terminal."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,13 +17,13 @@ _GRACE_SECONDS = 20
 
 def environment(bed: Bed) -> dict[str, str]:
     """Return the environment of commands in the bed."""
-    quiet_hosts = f"127.0.0.1,localhost,{net.POD_CIDR},{net.SERVICE_CIDR},{net.GATEWAY}"
+    not_proxied = f"127.0.0.1,localhost,{net.POD_CIDR},{net.SERVICE_CIDR},{net.GATEWAY}"
     own = {
         "KUBECONFIG": bed.kubeconfig,
         "PATH": f"{bed.bin}:{os.environ.get('PATH', '')}",
         "SPECDEC_TESTBED": str(bed_paths(bed.name).description),
         "SPECDEC_HELM": bed.helm,
-        "NO_PROXY": ",".join(filter(None, (os.environ.get("NO_PROXY"), quiet_hosts))),
+        **{name: ",".join(filter(None, (os.environ.get(name), not_proxied))) for name in ("NO_PROXY", "no_proxy")},
     }
     if bed.prometheus_url:
         own["SPECDEC_PROMETHEUS_URL"] = bed.prometheus_url
@@ -44,6 +45,7 @@ def run(bed: Bed, command: Sequence[str]) -> int:
     try:
         status = process.wait()
     finally:
+        signal.alarm(0)
         for number, handler in previous.items():
             signal.signal(number, handler)
     return status if status >= 0 else 128 - status
@@ -54,13 +56,17 @@ def _pass_on(process: subprocess.Popen[bytes]) -> "signal._HANDLER":
 
     def handle(number: int, frame: FrameType | None) -> None:
         del frame
-        if number == signal.SIGALRM:
-            process.kill()
-            return
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        for child in children.read_text().split() if children.exists() else ():
-            os.kill(int(child), number)
-        signal.signal(signal.SIGALRM, handle)
-        signal.alarm(_GRACE_SECONDS)
+        out_of_time = number == signal.SIGALRM
+        for child in _children(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL if out_of_time else number)
+        if not out_of_time:
+            signal.signal(signal.SIGALRM, handle)
+            signal.alarm(_GRACE_SECONDS)
 
     return handle
+
+
+def _children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []

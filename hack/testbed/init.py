@@ -37,13 +37,14 @@ class Init:
     def run(self) -> int:
         """Bring the bed up, serve until it is to go down, end everything. Returns the exit status."""
         try:
-            Bringup(self._plan, self._supervisor, lambda what: self._tell(step=what)).run()
+            Bringup(self._plan, self._supervisor, self._say).run()
             server = control.listen(self._plan.paths.control)
             self._tell(ready=True)
             os.close(self._progress)
             self._serve(server)
         except (TestbedError, OSError) as error:
-            self._tell(error=str(error))
+            with contextlib.suppress(OSError):
+                self._tell(error=str(error))
             return 1
         finally:
             self._end()
@@ -80,11 +81,12 @@ class Init:
         if component in ready:
             self._supervisor.wait_for(component, ready[component])
 
+    def _say(self, what: str) -> None:
+        self._tell(step=what)
+
     def _tell(self, **message: str | bool) -> None:
-        try:
-            os.write(self._progress, json.dumps(message).encode() + b"\n")
-        except OSError:
-            self._down = True  # the caller is gone or does not listen any more
+        """Tell the caller; a caller that has gone (OSError) ends the bed."""
+        os.write(self._progress, json.dumps(message).encode() + b"\n")
 
     def _end(self) -> None:
         """Kill every process of the namespace (only ours: pid 1 cannot see others) and remove the bed's cgroup."""

@@ -18,15 +18,15 @@ class Step:
         self._what = what
         self._live = live
         self._task = live.add_task(what, total=None) if live else None
-        self._said = time.monotonic()
+        self._began = self._said = time.monotonic()
 
     def update(self, detail: str) -> None:
-        """Show what goes on now; without a terminal at most one line in 15 seconds."""
+        """Show what goes on now; without a terminal at most one line in 20 seconds."""
         if self._live is not None and self._task is not None:
             self._live.update(self._task, description=f"{self._what}: {detail}")
-        elif time.monotonic() - self._said > 15:
-            self._said = time.monotonic()
-            console.print(f"[dim]…[/] {self._what}: {detail}")
+        elif (now := time.monotonic()) - self._said > 20:
+            self._said = now
+            console.print(f"[dim]…[/] {self._what}: {detail}, {now - self._began:.0f} s")
 
 
 @contextmanager
