@@ -42,7 +42,7 @@ class Operator:
 @pytest.fixture(scope="session", name="operator")
 def _operator(kubectl, prometheus_url) -> Iterator[Operator]:
     """Install the chart with the real helm; a tick of two seconds."""
-    values = {"config": {"tickSeconds": 2, "logLevel": "debug", "prometheus": {"url": prometheus_url}}}
+    values = {"config": {"tickSeconds": 2, "prometheus": {"url": prometheus_url}}}
     helm = os.environ.get("SPECDEC_HELM", "helm")
     command = [helm, "upgrade", "--install", "specdec-operator", str(CHART), "--namespace", SYSTEM_NAMESPACE]
     options = ["--create-namespace", "--wait", "--timeout", "3m", "-f", "-"]

@@ -22,16 +22,16 @@ def test_an_unusable_edit_is_explained_and_touches_nothing_that_runs(fleet, wait
     """ConfigValid is False with field, value and remedy; the pod is the same; a good edit clears it."""
     before, restarts = fleet.places(), fleet.restarts()
 
-    _patched(fleet, {"engine": {"version": "not-a-release"}})
+    _patched(fleet, {"pod": {"overrides": {"spec": {"containers": [{"name": "engine", "args": ["--port=1"]}]}}}})
 
     wait_until(lambda: fleet.condition("ConfigValid").get("status") == "False", 60, "the refusal")
     condition = fleet.condition("ConfigValid")
-    assert condition["reason"] == "UnknownEngineVersion"
-    assert "spec.engine.version" in condition["message"]
-    assert "not-a-release" in condition["message"]
+    assert condition["reason"] == "ReservedArgument"
+    assert "spec.pod.overrides.spec.containers[0].args" in condition["message"]
+    assert "use engine.extraArgs" in condition["message"]
     assert (fleet.places(), fleet.restarts()) == (before, restarts)
     assert fleet.status()["readyReplicas"] == 1
-    _patched(fleet, {"engine": {"version": "0.32.0"}})
+    _patched(fleet, {"pod": {"overrides": None}})
     wait_until(lambda: fleet.condition("ConfigValid").get("status") == "True", 60, "the repair")
     assert (fleet.places(), fleet.restarts()) == (before, restarts)
 
