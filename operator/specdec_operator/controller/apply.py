@@ -32,10 +32,11 @@ TOUCHED_ANNOTATION = f"{GROUP}/touched-at"
 
 
 async def write_children(cluster: Cluster, writes: Sequence[ChildWrite]) -> dict[str, str]:
-    """Write the children; return by kind the digest of what the API server made of each.
+    """Write the children in order; return by kind the digest of what the API server made of each.
 
     Raises:
-        ClusterError: at the first write that fails.
+        ClusterError: at the first write that fails; those after it are not tried, so that where a Service has a name
+            already, no StatefulSet starts pods.
     """
     made: dict[str, str] = {}
     for write in writes:

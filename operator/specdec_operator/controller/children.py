@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from specdec_operator.adapters.cluster.trim import digest
-from specdec_operator.api.names import GROUP
+from specdec_operator.api.names import DEPLOYMENT_KIND, GROUP
 from specdec_operator.api.objects import SpecDecDeployment
 from specdec_operator.controller.resemblance import holds
 from specdec_operator.engine.render import RenderedMethod
@@ -60,6 +60,19 @@ def strangers(children: Children, uid: str) -> tuple[str, ...]:
         f"{body.get('kind', 'object')} {body['metadata']['name']}"
         for body in existing(children)
         if not is_ours(body, uid)
+    )
+
+
+def leftovers(children: Children, uid: str) -> tuple[str, ...]:
+    """Return kind and name of the objects among them that an earlier object of our name has left behind."""
+    return tuple(
+        f"{body.get('kind', 'object')} {body['metadata']['name']}"
+        for body in existing(children)
+        if not is_ours(body, uid)
+        and any(
+            owner.get("kind") == DEPLOYMENT_KIND and owner.get("name") == body["metadata"]["name"]
+            for owner in body["metadata"].get("ownerReferences") or ()
+        )
     )
 
 

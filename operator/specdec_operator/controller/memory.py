@@ -19,6 +19,8 @@ class Verified:
     target: RenderedMethod
     digests: Mapping[str, str]
     """By kind: digest of the child as it was then."""
+    at: float
+    """Unix seconds when that was."""
 
 
 @dataclass(frozen=True, slots=True)

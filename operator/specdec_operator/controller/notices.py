@@ -41,9 +41,8 @@ def _of_condition(before: ConditionRecord | None, after: ConditionRecord) -> Not
         return None
     pair = (ConditionType(after.type), after.status)
     reason = Reason(after.reason)
-    if pair in _BAD:
-        calm = reason is Reason.STARTING
-        return Notice(EventType.NORMAL if calm else EventType.WARNING, reason, after.message)
+    if pair in _BAD and reason is not Reason.STARTING:
+        return Notice(EventType.WARNING, reason, after.message)
     flipped = before is None or before.status != after.status
     waits = pair[0] is ConditionType.SWITCHING and reason in _TOLD_WHILE_IDLE
     if (pair in _GOOD and flipped) or waits:

@@ -5,15 +5,17 @@ where the children were not verified yet, it reads everything live and works it 
 word of a cache.
 """
 
+import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specdec_operator.api.conditions import Reason
 from specdec_operator.controller.apply import StepTaker, write_children
-from specdec_operator.controller.children import digests
+from specdec_operator.controller.children import digests, leftovers
 from specdec_operator.controller.errors import outcome
 from specdec_operator.controller.memory import Hindrance, Memory, Trouble, Verified
-from specdec_operator.controller.notices import notices
+from specdec_operator.controller.notices import Notice, notices
 from specdec_operator.controller.observe import Observer
 from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.controller.store import ObjectStore
@@ -28,6 +30,10 @@ logger = logging.getLogger(__name__)
 
 NAME_TAKEN_RECHECK = 60.0
 """Seconds until a name that is taken is looked up again: the watch does not see other people's objects."""
+LEFTOVER_RECHECK = 2.0
+"""The same for children of an object of this name that was deleted: the garbage collector is at work."""
+WATCH_LAG = 5.0
+"""Seconds within which the watch tells of children that were just made."""
 STEP_PAUSE = 1.0
 """Seconds after a write until the next pass at the latest; what it causes usually wakes the object before."""
 _LASTING = {Failure.INVALID: Reason.INVALID_SPEC, Failure.FORBIDDEN: Reason.FORBIDDEN}
@@ -73,20 +79,37 @@ class Reconciler:
             ClusterError: when the API server refused or did not answer; nothing is lost, the pass can be repeated.
         """
         snapshot = self._observer.look(key)
-        if snapshot is None:
+        work = work_out(snapshot) if snapshot is not None else None
+        if snapshot is not None and work is not None and not _is_at_rest(snapshot, work):
+            snapshot, work = await self._create(snapshot) if snapshot.is_new else await self._act(key)
+        if snapshot is None or work is None:
             self._forget(key)
             return None
-        work = work_out(snapshot)
-        if work.is_due or snapshot.draining or not _is_verified(snapshot, work):
-            snapshot = await self._observer.read(key)
-            if snapshot is None:
-                self._forget(key)
-                return None
-            snapshot, work = await self._carry_out(snapshot, work_out(snapshot))
-            await self._report(snapshot, work)
         self._memories[key] = _remembered(snapshot, work)
         tell(self._metrics, snapshot, work)
         return work.look_again
+
+    async def _create(self, snapshot: Snapshot) -> tuple[Snapshot | None, Work | None]:
+        """Work on an object that nobody has worked on before, as the watch has just told of it.
+
+        Nothing can be disturbed: the API server refuses to create what is there, and to write a status over a change.
+        """
+        try:
+            return await self._do(replace(snapshot, live=True))
+        except ClusterError as error:
+            if error.failure is not Failure.CONFLICT:
+                raise
+        return await self._act(snapshot.key)
+
+    async def _act(self, key: Key) -> tuple[Snapshot | None, Work | None]:
+        """Read everything live, work it out again, and do it."""
+        snapshot = await self._observer.read(key)
+        return (None, None) if snapshot is None else await self._do(snapshot)
+
+    async def _do(self, snapshot: Snapshot) -> tuple[Snapshot, Work]:
+        snapshot, work = await self._carry_out(snapshot, work_out(snapshot))
+        await self._report(snapshot, work)
+        return snapshot, work
 
     def knows(self, key: Key) -> bool:
         """Say whether the object was there at its last pass."""
@@ -123,9 +146,15 @@ class Reconciler:
             body = await self._cluster.write_status(key, metadata.uid, metadata.resource_version, status)
             self._store.put(key, body)
         self._metrics.status_writes.inc()
-        for notice in notices(snapshot.status, work.status):
-            logger.info("%s", notice.message, extra={"object": f"{key.namespace}/{key.name}", "reason": notice.reason})
-            await self._cluster.emit(ClusterEvent(key, metadata.uid, notice.type, notice.reason, notice.message))
+        await self._tell(snapshot, notices(snapshot.status, work.status))
+
+    async def _tell(self, snapshot: Snapshot, told: Sequence[Notice]) -> None:
+        key, uid = snapshot.key, snapshot.metadata.uid
+        for notice in told:
+            extra = {"object": f"{key.namespace}/{key.name}", "reason": notice.reason.value}
+            logger.info("%s", notice.message, extra=extra)
+        events = (ClusterEvent(key, uid, notice.type, notice.reason, notice.message) for notice in told)
+        await asyncio.gather(*(self._cluster.emit(event) for event in events))
 
     def _recall(self, key: Key, uid: str) -> Memory | None:
         memory = self._memories.get(key)
@@ -141,16 +170,22 @@ class Reconciler:
         self._metrics.forget(*key)
 
 
+def _is_at_rest(snapshot: Snapshot, work: Work) -> bool:
+    """Say whether what the watches last saw asks for no look at the API server itself."""
+    return not work.is_due and not snapshot.draining and _is_verified(snapshot, work)
+
+
 def _is_verified(snapshot: Snapshot, work: Work) -> bool:
     """Say whether the children were read live saying what they are to say, and have not changed since."""
+    known = snapshot.memory.verified
     if work.target is None:
         return True
-    return snapshot.memory.verified == Verified(
-        generation=snapshot.metadata.generation,
-        spec_hash=snapshot.spec_hash,
-        target=work.target,
-        digests=digests(snapshot.children),
-    )
+    if known is None or known.generation != snapshot.metadata.generation:
+        return False
+    seen = digests(snapshot.children)
+    if snapshot.now - known.at < WATCH_LAG:
+        seen = {**known.digests, **seen}
+    return (known.spec_hash, known.target, known.digests) == (snapshot.spec_hash, work.target, seen)
 
 
 def _with_hindrance(snapshot: Snapshot, error: ClusterError) -> Snapshot:
@@ -166,11 +201,13 @@ def _with_verdict(snapshot: Snapshot, work: Work, made: dict[str, str]) -> Snaps
     """Remember what the children say now, or why they could not be touched."""
     memory, generation = snapshot.memory, snapshot.metadata.generation
     if work.trouble is not None and work.trouble.reason is Reason.NAME_TAKEN:
-        hindrance = Hindrance(work.trouble, generation, snapshot.now + NAME_TAKEN_RECHECK)
+        wait = LEFTOVER_RECHECK if leftovers(snapshot.children, snapshot.metadata.uid) else NAME_TAKEN_RECHECK
+        hindrance = Hindrance(work.trouble, generation, snapshot.now + wait)
         return replace(snapshot, memory=replace(memory, hindrance=hindrance, verified=None))
     if work.target is None:
         return snapshot
-    verified = Verified(generation, snapshot.spec_hash, work.target, {**digests(snapshot.children), **made})
+    known = {**digests(snapshot.children), **made}
+    verified = Verified(generation, snapshot.spec_hash, work.target, known, at=snapshot.now)
     return replace(snapshot, memory=replace(memory, hindrance=None, verified=verified))
 
 

@@ -44,6 +44,16 @@ class Snapshot:
         return self.understanding.spec
 
     @property
+    def is_new(self) -> bool:
+        """Say whether nobody has worked on the object yet: no status, no children, and nothing remembered."""
+        return (
+            self.status.observed_generation is None
+            and self.children == Children()
+            and self.memory.verified is None
+            and self.memory.hindrance is None
+        )
+
+    @property
     def spec_hash(self) -> str:
         """Digest of what only a new pod can take up; empty where the spec cannot be parsed."""
         return self.understanding.spec_hash

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from specdec_operator.api.conditions import Reason
 from specdec_operator.api.status import SpecDecDeploymentStatus
-from specdec_operator.controller.children import ChildWrite, child_writes, render_children, strangers
+from specdec_operator.controller.children import ChildWrite, child_writes, leftovers, render_children, strangers
 from specdec_operator.controller.course import Course, chart
 from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.report import report, report_trouble
@@ -81,6 +81,10 @@ def find_trouble(snapshot: Snapshot) -> Trouble | None:
     if not snapshot.live:
         return known
     foreign = strangers(snapshot.children, snapshot.metadata.uid)
+    left = leftovers(snapshot.children, snapshot.metadata.uid)
+    if foreign == left != ():
+        text = f"{', '.join(left)} of a deleted object of this name is still there; it goes soon."
+        return Trouble(Reason.NAME_TAKEN, text)
     if foreign:
         text = f"{', '.join(foreign)} exists and belongs to somebody else. Delete it, or give this object another name."
         return Trouble(Reason.NAME_TAKEN, text)

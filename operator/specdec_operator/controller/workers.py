@@ -12,7 +12,7 @@ from specdec_operator.telemetry.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
-WORKERS = 8
+WORKERS = 16
 """Passes at once. They wait for the API server most of the time."""
 PASS_SECONDS = 120.0
 """A pass that takes longer is cut off: every call in it has a deadline of its own, so something is badly wrong."""

@@ -40,12 +40,14 @@ class FakeCluster:
 
     Attributes:
         fails: by name of the call: what it raises.
+        hidden: what a live read finds and the watch does not see.
     """
 
     body: JsonObject | None = None
     children: Children = field(default_factory=Children)
     calls: list[Call] = field(default_factory=list)
     fails: dict[str, Exception] = field(default_factory=dict)
+    hidden: Children | None = None
 
     async def _call(self, name: str, argument: object) -> None:
         self.calls.append((name, argument))
@@ -65,7 +67,7 @@ class FakeCluster:
         """Return the children."""
         del owner_uid
         await self._call("read_children", key)
-        return self.children
+        return self.hidden or self.children
 
     def cached_children(self, key: Key) -> Children:
         """Return the children."""

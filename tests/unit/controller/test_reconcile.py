@@ -56,10 +56,11 @@ async def test_an_object_at_rest_is_read_live_once_and_never_again() -> None:
 
 
 async def test_children_come_first_then_status_then_events() -> None:
-    """Events follow a status that was written."""
+    """Events follow a status that was written; of an object that is new nothing has to be read."""
     shop = Shop(make_body())
     assert await shop.reconcile() == 1.0
-    assert shop.cluster.named() == ["create", "create", "create", "write_status", "emit", "emit"]
+    assert shop.cluster.named("read_deployment", "read_children") == []
+    assert shop.cluster.named() == ["create", "create", "create", "write_status", "emit"]
     _, (key, uid, resource_version, _) = next(call for call in shop.cluster.calls if call[0] == "write_status")
     assert (key, uid, resource_version) == (KEY, "uid-1", "7")
     stored = shop.store.get(KEY)
@@ -107,7 +108,8 @@ async def test_an_object_that_is_going_is_forgotten(*, gone: bool) -> None:
 
 async def test_an_object_deleted_between_look_and_read_is_forgotten() -> None:
     """The live read finds nothing."""
-    shop = Shop(make_body())
+    body, children = running(make_body())
+    shop = Shop(body, children)
     shop.cluster.body = None
     assert await shop.reconcile() is None
     assert shop.cluster.named() == []
@@ -266,3 +268,42 @@ async def test_status_at_rest_needs_few_passes() -> None:
         await shop.reconcile()
     writes = shop.cluster.named("write_status")
     assert 1 <= len(writes) <= 2
+
+
+async def test_a_name_that_is_taken_is_found_out_by_creating_and_then_read() -> None:
+    """The refusal says that something is there; the live read says what, and nothing else is tried."""
+    stranger = {"kind": "Service", "metadata": {"name": "llama", "namespace": "serving", "uid": "x"}, "spec": {}}
+    shop = Shop(make_body())
+    shop.cluster.fails["create"] = ClusterError(Failure.CONFLICT, "already exists", status=409)
+    shop.cluster.hidden = Children(service=stranger)
+    assert await shop.reconcile() is None
+    names = [name for name, _ in shop.cluster.calls if name != "emit"]
+    assert names == ["create", "read_deployment", "read_children", "write_status"]
+    ready = next(each for each in shop.cluster.body["status"]["conditions"] if each["type"] == "Ready")
+    assert ready["reason"] == "NameTaken"
+
+
+async def test_children_that_were_just_made_are_awaited_from_the_watch() -> None:
+    """For a few seconds their absence is the watch's delay; after that it is looked up."""
+    shop = Shop(make_body())
+    await shop.reconcile()
+    shop.cluster.calls.clear()
+    shop.clock.time += 3
+    await shop.reconcile()
+    assert shop.cluster.calls == []
+    shop.clock.time += 3
+    await shop.reconcile()
+    assert "read_children" in shop.cluster.named("read_children")
+
+
+async def test_leftovers_of_a_deleted_object_of_the_same_name_are_waited_for() -> None:
+    """The garbage collector is at work: this is looked up again much sooner than a stranger's object."""
+    owner = {"kind": "SpecDecDeployment", "name": "llama", "uid": "uid-0", "controller": True}
+    metadata = {"name": "llama", "namespace": "serving", "uid": "x", "ownerReferences": [owner]}
+    shop = Shop(make_body(status={"observedGeneration": 1}))
+    shop.cluster.children = Children(service={"kind": "Service", "metadata": metadata, "spec": {}})
+    await shop.reconcile()
+    ready = next(each for each in shop.cluster.body["status"]["conditions"] if each["type"] == "Ready")
+    assert ready["reason"] == "NameTaken"
+    assert "it goes soon" in ready["message"]
+    assert await shop.reconcile() == 2.0
