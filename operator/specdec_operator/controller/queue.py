@@ -53,6 +53,11 @@ class WorkQueue(Generic[K]):
         if key not in self._held:
             self._enqueue(key)
 
+    def nudge(self, key: K) -> None:
+        """Add the key, but not while it waits for a retry: a clock must not undercut what the API server asked for."""
+        if key not in self._attempts or key not in self._timers:
+            self.add(key)
+
     def add_after(self, key: K, delay: float) -> None:
         """Add the key after `delay` seconds; of several such wishes the earliest counts."""
         loop = asyncio.get_running_loop()

@@ -83,7 +83,7 @@ class Reconciler:
         if snapshot is not None and work is not None and not _is_at_rest(snapshot, work):
             snapshot, work = await self._create(snapshot) if snapshot.is_new else await self._act(key)
         if snapshot is None or work is None:
-            self._forget(key)
+            self.forget(key)
             return None
         self._memories[key] = _remembered(snapshot, work)
         tell(self._metrics, snapshot, work)
@@ -114,6 +114,13 @@ class Reconciler:
     def knows(self, key: Key) -> bool:
         """Say whether the object was there at its last pass."""
         return key in self._memories
+
+    def forget(self, key: Key) -> None:
+        """Drop everything that is remembered of an object that is gone, or may be."""
+        memory = self._memories.pop(key, None)
+        if memory is not None:
+            self._observer.forget(memory.uid)
+        self._metrics.forget(*key)
 
     def distrust(self, key: Key) -> None:
         """Make the next pass read everything live: a write may have arrived or not, or the cache is behind."""
@@ -162,12 +169,6 @@ class Reconciler:
             self._observer.forget(memory.uid)
             return None
         return memory
-
-    def _forget(self, key: Key) -> None:
-        memory = self._memories.pop(key, None)
-        if memory is not None:
-            self._observer.forget(memory.uid)
-        self._metrics.forget(*key)
 
 
 def _is_at_rest(snapshot: Snapshot, work: Work) -> bool:

@@ -81,4 +81,4 @@ class Ticker:
         self.has_read.set()
         self._metrics.last_tick.set(self._clock.now())
         for key in self._store:
-            self._queue.add(key)
+            self._queue.nudge(key)

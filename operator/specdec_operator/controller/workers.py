@@ -78,6 +78,8 @@ class Worker:
         follows = outcome(error, self._queue.attempts(key), random.random())  # noqa: S311 - spreads load
         place = f"{key.namespace}/{key.name}"
         logger.log(follows.level, "%s", error, extra={"object": place, "retry_in": round(follows.requeue_after, 1)})
-        if follows.refresh or follows.forget:
+        if follows.forget:
+            self._reconciler.forget(key)
+        elif follows.refresh:
             self._reconciler.distrust(key)
         self._queue.retry(key, follows.requeue_after)

@@ -24,7 +24,7 @@ class Passes:
     """Stands for the reconciler: each pass calls what was given for its key."""
 
     def __init__(self, **acts: Callable[[], object]) -> None:
-        self.acts, self.seen, self.distrusted = acts, [], []
+        self.acts, self.seen, self.distrusted, self.forgotten = acts, [], [], []
         self.reading: object = None
 
     async def reconcile(self, key: Key) -> float | None:
@@ -43,6 +43,10 @@ class Passes:
     def distrust(self, key: Key) -> None:
         """Note it."""
         self.distrusted.append(key)
+
+    def forget(self, key: Key) -> None:
+        """Note it."""
+        self.forgotten.append(key)
 
 
 class Bench:
@@ -109,6 +113,13 @@ async def test_a_conflict_is_tried_again_soon_and_from_a_live_read() -> None:
     assert passes.seen[:2] == [KEY, KEY]
     assert passes.distrusted[:1] == [KEY]
     assert (bench.count("Conflict") or 0) >= 2
+
+
+async def test_an_object_that_is_not_found_is_forgotten() -> None:
+    """If it is there after all, the next pass starts from what it reads."""
+    passes = Passes(llama=failing(ClusterError(Failure.NOT_FOUND, "no such namespace")))
+    await Bench(passes).work(KEY, passes=1)
+    assert passes.forgotten == [KEY]
 
 
 async def test_the_wish_of_a_pass_decides_when_it_is_looked_at_again() -> None:

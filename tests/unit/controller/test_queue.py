@@ -108,3 +108,18 @@ async def test_the_age_of_the_first_key_tells_whether_workers_are_stuck() -> Non
     assert queue.oldest() >= 0.02
     await queue.get()
     assert queue.oldest() < 0.02
+
+
+async def test_a_nudge_does_not_undercut_a_retry() -> None:
+    """The API server asked for a minute; a tick of the clock is no reason to come sooner, a change of the object is."""
+    queue: WorkQueue[str] = WorkQueue()
+    queue.retry("a", 60)
+    queue.nudge("a")
+    assert len(queue) == 0
+    queue.add("a")
+    assert len(queue) == 1
+    queue.succeeded("a")
+    queue.add_after("b", 60)
+    queue.nudge("b")
+    assert len(queue) == 2
+    queue.close()
