@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -85,12 +84,14 @@ def run(  # noqa: PLR0913 - one parameter for each option
 @app.command()
 def down(*, name: Name = "default") -> None:
     """Take a bed down and remove everything it left, also after a crash."""
+    _require_root()
     console.print(f"test bed {name} {'is down' if beds.stop(name) else 'was not up'}")
 
 
 @app.command("exec")
 def execute(command: Command, *, name: Name = "default") -> None:
     """Run a command inside a bed."""
+    _require_root()
     raise typer.Exit(enter.run(_running(name), command))
 
 
@@ -130,15 +131,19 @@ def component(
 
 def main() -> None:
     """Run the command line; an expected error is one message and exit status 1."""
-    if os.geteuid() != 0 and "--help" not in sys.argv:
-        console.print("[red]error:[/] a test bed needs root (namespaces, mounts, cgroups): use sudo, or set KUBECONFIG")
-        raise SystemExit(1)
     signal.signal(signal.SIGTERM, _end)  # as an exception, so that what was begun is cleaned up
     try:
         app()
     except TestbedError as error:
         console.print(f"[red]error:[/] {error}", markup=True)
         raise SystemExit(1) from None
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        raise TestbedError(
+            "a test bed needs root (namespaces, mounts, cgroups): use sudo, or set KUBECONFIG to a cluster"
+        )
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -191,6 +196,7 @@ def _images(more: list[Path]) -> tuple[str, ...]:
 
 
 def _plan(paths: BedPaths, control_plane: bool, accelerators: int, image: list[Path] | None, scrape: float) -> Plan:  # noqa: FBT001
+    _require_root()
     beds.sweep()
     return Plan(
         name=paths.name,

@@ -13,6 +13,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,14 @@ class Init:
         self._lifeline = lifeline
         self._supervisor = Supervisor(plan.paths.logs)
         self._down = False
+        self._began = time.monotonic()
 
     def run(self) -> int:
         """Bring the bed up, serve until it is to go down, end everything. Returns the exit status."""
         try:
             Bringup(self._plan, self._supervisor, self._say).run()
             server = control.listen(self._plan.paths.control)
+            self._say("ready")
             self._tell(ready=True)
             os.close(self._progress)
             self._serve(server)
@@ -82,6 +85,7 @@ class Init:
             self._supervisor.wait_for(component, ready[component])
 
     def _say(self, what: str) -> None:
+        print(f"{time.monotonic() - self._began:6.2f} s {what}", flush=True)
         self._tell(step=what)
 
     def _tell(self, **message: str | bool) -> None:
