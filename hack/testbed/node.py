@@ -14,7 +14,10 @@ _SYSTEM_PATH = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 
 
 def containerd(plan: Plan) -> Component:
-    """Container runtime with its own socket, root and state: a distribution's containerd is not touched."""
+    """Container runtime with its own socket, root and state: a distribution's containerd is not touched.
+
+    Its root is in memory (some 350 MB): on a disk, loading the images takes three times as long, mostly for syncing.
+    """
     data = plan.paths.data
     config = data / "containerd.toml"
     config.write_text(_containerd_config(plan))
@@ -149,7 +152,7 @@ _COREFILE = """\
 
 _CONTAINERD = """\
 version = 2
-root = "{data}/containerd-root"
+root = "/run/bed/images"
 state = "/run/bed/containerd"
 disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.aufs", \
 "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
