@@ -34,7 +34,8 @@ async def ask(health: Health, path: str) -> tuple[int, str]:
     """Start the server, ask once, and stop it."""
     runner = await serve(build_application(health, Metrics()), 0)
     try:
-        port = runner.addresses[0][1]
+        # With port 0 each address family gets a port of its own; IPv4 addresses have two parts.
+        port = next(address[1] for address in runner.addresses if len(address) == 2)
         async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}{path}") as answer:
             return answer.status, await answer.text()
     finally:
