@@ -15,7 +15,7 @@ from hack.images.store import Layer, folder, key_of
 
 _TYPE = "application/vnd.oci.image"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_IN_USE_SECONDS = 3600
+_IN_USE_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
