@@ -144,7 +144,7 @@ _COREFILE = """\
     errors
     cache 5
     kubernetes {domain} in-addr.arpa {{
-        kubeconfig {data}/dns.kubeconfig
+        kubeconfig "{data}/dns.kubeconfig"
         ttl 1
     }}
 }}
