@@ -29,8 +29,8 @@ async def test_without_prometheus_nothing_switches_and_afterwards_it_goes_on_by_
             await asyncio.to_thread(
                 wait_until,
                 lambda: fleet.condition("MetricsAvailable").get("reason") == "SourceUnreachable",
-                60,
-                "the outage to be noticed",
+                90,
+                "the outage to be told of",
             )
             await _stays(fleet, OUTAGE_SECONDS)
             assert fleet.condition("MetricsAvailable")["status"] == "False"

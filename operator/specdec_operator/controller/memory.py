@@ -50,6 +50,8 @@ class Memory:
     policy: PolicyMemory = field(default_factory=PolicyMemory)
     verified: Verified | None = None
     hindrance: Hindrance | None = None
+    metrics_lost_at: float | None = None
+    """Unix seconds since when there are no metrics; None while there are."""
 
 
 def memory_from(uid: str, status: SpecDecDeploymentStatus) -> Memory:

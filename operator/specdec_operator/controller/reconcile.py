@@ -14,6 +14,7 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.controller.apply import StepTaker, write_children
 from specdec_operator.controller.children import digests, leftovers
 from specdec_operator.controller.errors import outcome
+from specdec_operator.controller.gaps import lost_at
 from specdec_operator.controller.memory import Hindrance, Memory, Trouble, Verified
 from specdec_operator.controller.notices import Notice, notices
 from specdec_operator.controller.observe import Observer
@@ -214,4 +215,4 @@ def _with_verdict(snapshot: Snapshot, work: Work, made: dict[str, str]) -> Snaps
 
 def _remembered(snapshot: Snapshot, work: Work) -> Memory:
     policy = work.course.decision.memory if work.course is not None else snapshot.memory.policy
-    return replace(snapshot.memory, policy=policy)
+    return replace(snapshot.memory, policy=policy, metrics_lost_at=lost_at(snapshot))

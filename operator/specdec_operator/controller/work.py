@@ -6,6 +6,7 @@ from specdec_operator.api.conditions import Reason
 from specdec_operator.api.status import SpecDecDeploymentStatus
 from specdec_operator.controller.children import ChildWrite, child_writes, leftovers, render_children, strangers
 from specdec_operator.controller.course import Course, chart
+from specdec_operator.controller.gaps import bridged
 from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.report import report, report_trouble
 from specdec_operator.controller.snapshot import Snapshot
@@ -54,7 +55,7 @@ def work_out(snapshot: Snapshot) -> Work:
     if trouble is not None:
         return _report_only(snapshot, trouble)
     course = chart(snapshot)
-    status = report(snapshot, course)
+    status = bridged(snapshot, report(snapshot, course))
     changed = worth_writing(snapshot.status, status, snapshot.now)
     if snapshot.spec.suspend:
         return Work(status, changed, course=course)
