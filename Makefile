@@ -60,6 +60,9 @@ lock: ## Write requirements/*.txt anew from pyproject.toml (needs uv)
 demo: setup ## The main job, narrated: load past break-even and back (ENGINE=simulator or vllm)
 	@$(BIN)/python -m hack.demo --engine $(ENGINE)
 
+bench: setup ## Report what things cost; nothing is asserted
+	$(BIN)/python -m tests.bench.simulator_load
+
 setup-vllm: setup ## Install a real vLLM for CPUs into the cache (4 minutes, 6 GB)
 	$(BIN)/python -m hack.vllm
 
@@ -70,4 +73,4 @@ clean: ## Remove what the targets made here (not the caches)
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 test: lint ## Everything: style, types, layers, unit, contract, integration, end to end with the simulator
-	$(IN_BED) $(BIN)/pytest tests/unit tests/contract tests/integration tests/e2e $(PYTEST_ARGS)
+	$(IN_BED) $(BIN)/pytest -m "not vllm" tests/unit tests/contract tests/integration tests/e2e $(PYTEST_ARGS)
