@@ -72,9 +72,12 @@ async def test_it_serves_its_probes_and_metrics_and_ends_in_order(
     await api.create("sdd", deployment(cluster_namespace))
     await Watcher(api, cluster_namespace).until("Ready", "False", "Starting")
     assert (await process.ask("/healthz"))[0] == 200
-    _, text = await process.ask("/metrics")
-    assert "specdec_objects 1.0" in text
-    assert 'specdec_reconciles_total{result="Done"}' in text
+
+    async def counted() -> bool:
+        _, text = await process.ask("/metrics")
+        return "specdec_objects 1.0" in text and 'specdec_reconciles_total{result="Done"}' in text
+
+    await eventually(counted)
     assert await process.end(signal.SIGTERM) == 0
     assert "Traceback" not in process.log.read_text()
 
