@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hack.images.store import Layer, key_of, layer
 from hack.testbed.errors import TestbedError
+from hack.testbed.host import apt
 from hack.testbed.progress import step
 
 PYTHON = "3.11"
@@ -111,14 +112,12 @@ def _fill_python(root: Path) -> None:
 
 
 def _download(folder: Path) -> None:
-    folder.chmod(0o755)
-    done = subprocess.run(
-        ["apt-get", "download", "-q", *_PACKAGES], cwd=folder, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
+    folder.chmod(0o755)  # apt downloads as a user of its own
+    error = apt(["apt-get", "download", "-q", *_PACKAGES], folder)
+    if error:
         raise TestbedError(
             "the base image is made from packages of Debian 12 (bookworm): run `apt-get update` and try again, or give"
-            f" your own images with --image\n{done.stderr[-1500:]}"
+            f" your own images with --image\n{error}"
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -50,9 +51,14 @@ class Bed:
 def read(name: str) -> Bed | None:
     """Return the running bed called `name`; None when it is down."""
     paths = bed_paths(name)
-    if not paths.description.exists() or not _is_up(paths):
+    bed = _described(paths) if _is_locked(paths) else None
+    if bed is None or bed.pid_namespace != _pid_namespace():
+        return bed
+    handle = _handle(bed)
+    if handle is None:
         return None
-    return Bed(**json.loads(paths.description.read_text()))
+    os.close(handle)
+    return bed
 
 
 def names() -> list[str]:
@@ -88,15 +94,33 @@ def start(plan: Plan, lock: int, *, lifeline: int = -1, quiet: bool = False) -> 
 def stop(name: str) -> bool:
     """End the bed called `name` and clean up; also after a crash. Says whether it was up."""
     paths = bed_paths(name)
-    was_up = _is_up(paths)
-    if was_up:
-        _end(paths)
-    lock = wait_lock(paths.lock, 30)
+    paths.root.mkdir(parents=True, exist_ok=True)
+    lock = try_lock(paths.lock)
+    was_up = lock is None
+    if lock is None:
+        end(paths)
+        lock = wait_lock(paths.lock, 30)
     if lock is None:
         raise TestbedError(f"test bed {name!r} does not end; its first process is in {paths.description}")
     clean(paths)
     os.close(lock)
     return was_up
+
+
+def end(paths: BedPaths) -> None:
+    """End a bed's processes: by its own first process, or by killing that when it does not answer within 10 s."""
+    bed = _described(paths)
+    handle = _handle(bed) if bed else None
+    try:
+        control.request(paths.control, timeout=10, do="shutdown")
+    except (TestbedError, OSError):
+        if handle is not None:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    if handle is not None:
+        if not select.select([handle], [], [], 15)[0]:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            select.select([handle], [], [], 15)
+        os.close(handle)
 
 
 def sweep() -> None:
@@ -125,8 +149,14 @@ def clean(paths: BedPaths) -> None:
         shutil.rmtree(paths.data)
 
 
-def _is_up(paths: BedPaths) -> bool:
-    paths.root.mkdir(parents=True, exist_ok=True)
+def _described(paths: BedPaths) -> Bed | None:
+    if not paths.description.exists():
+        return None
+    fields = json.loads(paths.description.read_text())
+    return Bed(**{**fields, "images": tuple(fields["images"])})
+
+
+def _is_locked(paths: BedPaths) -> bool:
     lock = try_lock(paths.lock)
     if lock is None:
         return True
@@ -134,27 +164,18 @@ def _is_up(paths: BedPaths) -> bool:
     return False
 
 
-def _end(paths: BedPaths) -> None:
-    try:
-        control.request(paths.control, timeout=10, do="shutdown")
-    except (TestbedError, OSError):
-        _kill(paths)
-
-
-def _kill(paths: BedPaths) -> None:
-    """Kill the first process of a bed that does not answer; the kernel ends the rest of its namespaces."""
-    if not paths.description.exists():
-        return
-    bed = Bed(**json.loads(paths.description.read_text()))
+def _handle(bed: Bed) -> int | None:
+    """Return a descriptor of the bed's first process; None when it has ended or is out of sight from here."""
     if bed.pid_namespace != _pid_namespace():
-        return
+        return None
     try:
         handle = os.pidfd_open(bed.init_pid)
     except ProcessLookupError:
-        return
+        return None
     if _started(bed.init_pid) == bed.init_started:
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        return handle
     os.close(handle)
+    return None
 
 
 def _make_folders(plan: Plan) -> None:
@@ -229,7 +250,11 @@ def _child_of(pid: int) -> int:
 
 
 def _started(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    """Return when a process started, in clock ticks after boot; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def _pid_namespace() -> str:

@@ -12,7 +12,7 @@ from hack.images.recipes import build_all
 from hack.testbed import beds, binaries, control, enter
 from hack.testbed.beds import Bed
 from hack.testbed.errors import TestbedError
-from hack.testbed.locks import try_lock
+from hack.testbed.locks import wait_lock
 from hack.testbed.paths import BedPaths, bed_paths
 from hack.testbed.plan import Plan
 from hack.testbed.progress import console
@@ -44,11 +44,10 @@ def up(
     scrape_interval: Scrape = 2.0,
 ) -> None:
     """Bring up a bed that stays until `down`."""
-    paths = bed_paths(name)
-    lock = try_lock(_prepared(paths).lock)
-    if lock is None:
+    if beds.read(name):
         console.print(f"test bed {name} is up already")
         return
+    paths, lock = _claim(name)
     plan = _plan(paths, control_plane, accelerators, image, scrape_interval)
     bed = beds.start(plan, lock)
     console.print(f"[dim]use it:[/] python -m hack.testbed exec --name {bed.name} -- kubectl get nodes")
@@ -70,14 +69,15 @@ def run(  # noqa: PLR0913 - one parameter for each option
     paths, lock = _claim(name)
     plan = _plan(paths, control_plane, accelerators, image, scrape_interval)
     lifeline, other_end = os.pipe()
+    # The lock is kept to the end, so that no other command takes the name while this one cleans up.
+    bed = beds.start(plan, lock, lifeline=lifeline)
     try:
-        bed = beds.start(plan, lock, lifeline=lifeline)
         os.close(lifeline)
         status = enter.run(bed, command)
     finally:
-        os.close(lock)
         os.close(other_end)
-        beds.stop(paths.name)
+        beds.end(paths)
+        beds.clean(paths)
     raise typer.Exit(status)
 
 
@@ -173,17 +173,15 @@ def _running(name: str) -> Bed:
 
 def _claim(name: str | None) -> tuple[BedPaths, int]:
     """Return a bed's paths and its lock: of the given name, or of the first free name."""
+    if name and beds.read(name):
+        raise TestbedError(f"test bed {name} is up already: `exec` uses it, `down` ends it")
     for candidate in [name] if name else [f"run-{number}" for number in range(1, 100)]:
-        paths = _prepared(bed_paths(candidate))
-        lock = try_lock(paths.lock)
+        paths = bed_paths(candidate)
+        # Whoever cleans up after a bed holds its lock for a moment.
+        lock = wait_lock(paths.lock, 20 if name else 0)
         if lock is not None:
             return paths, lock
-    raise TestbedError(f"test bed {name or 'run-*'} is up already: `exec` uses it, `down` ends it")
-
-
-def _prepared(paths: BedPaths) -> BedPaths:
-    paths.root.mkdir(parents=True, exist_ok=True)
-    return paths
+    raise TestbedError(f"test bed {name or 'run-*'} is being started or taken down by another command: try again")
 
 
 def _images(more: list[Path]) -> tuple[str, ...]:

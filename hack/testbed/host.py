@@ -52,13 +52,21 @@ def _install(packages: list[str]) -> None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise TestbedError(f"missing packages: run `sudo {' '.join(command)}` (Debian names), then try again")
     with step(f"installing {', '.join(packages)}"), _services_stay_down():
-        environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
-        if done.returncode:
+        error = apt(command)
+    if error:
+        raise TestbedError(f"`{' '.join(command)}` failed:\n{error}")
+
+
+def apt(command: list[str], folder: Path | None = None) -> str:
+    """Run an apt-get command, a second time with fresh package lists when it fails; returns the error, "" if none."""
+    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for attempt in range(2):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environ)
+        if done.returncode == 0:
+            return ""
+        if attempt == 0 and os.geteuid() == 0:
             subprocess.run(["apt-get", "update"], capture_output=True, check=False, env=environ)
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
-    if done.returncode:
-        raise TestbedError(f"`{' '.join(command)}` failed:\n{(done.stdout + done.stderr)[-1500:]}")
+    return (done.stdout + done.stderr)[-1500:]
 
 
 @contextmanager
