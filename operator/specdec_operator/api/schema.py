@@ -6,6 +6,7 @@ read alike.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -51,16 +52,16 @@ def quoted(text: str) -> str:
     return f"r'{text}'"
 
 
-class _Marker(Generic[T]):
+class _Marker(ABC, Generic[T]):
     """Checks in Python, and extends the JSON schema."""
 
+    @abstractmethod
     def check(self, value: T) -> T:
         """Return the value, or raise ValueError with the remedy."""
-        raise NotImplementedError
 
+    @abstractmethod
     def extend(self, schema: dict[str, Any]) -> None:
         """Add this rule to the schema of the value."""
-        raise NotImplementedError
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, handler(source))

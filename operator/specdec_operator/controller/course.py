@@ -101,9 +101,14 @@ def _give_up(snapshot: Snapshot, course: Course) -> Course:
 
 
 def fallback_of(snapshot: Snapshot) -> str | None:
-    """Return the method to go back to while a switch is on its way; None when there is no way back."""
+    """Return the method to go back to while a switch is on its way; None when there is no way back.
+
+    From a switch that was given up there is none, however long the way back takes: its record has an outcome already.
+    """
     rollout = snapshot.status.rollout
     if rollout is None or rollout.kind is not RolloutKind.SWITCH or rollout.from_ is None:
+        return None
+    if all(record.outcome is not None for record in snapshot.status.switches):
         return None
     views = {view.name: view for view in method_views(snapshot)}
     view = views.get(rollout.from_)

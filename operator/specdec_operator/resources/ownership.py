@@ -30,8 +30,11 @@ def serving_selector(name: str) -> dict[str, str]:
 
 
 def labels(name: str) -> dict[str, str]:
-    """Return the labels of every child."""
-    return {**selector(name), "app.kubernetes.io/name": "vllm", "app.kubernetes.io/instance": name}
+    """Return the labels of every child.
+
+    Not app.kubernetes.io/instance: Argo CD may take an object that carries it for a part of the app of that name.
+    """
+    return {**selector(name), "app.kubernetes.io/name": "vllm"}
 
 
 def owner_reference(deployment: SpecDecDeployment) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from tests.unit.controller.builders import (
     with_status,
 )
 
+from specdec_operator.controller.course import fallback_of
 from specdec_operator.controller.history import quarantine_seconds
 from specdec_operator.controller.times import rfc3339
 from specdec_operator.controller.work import work_out
@@ -104,6 +105,14 @@ def test_the_way_back_is_not_given_up_again() -> None:
     assert work.status.target.method == "eagle3"
     assert [write.body["kind"] for write in work.children] == ["StatefulSet"]
     assert len(work.status.switches) == 1
+
+
+def test_the_way_back_has_no_fallback_however_long_it_takes() -> None:
+    """The broken method is no way out either when its quarantine ends before the old one has loaded."""
+    body, children = failing_switch()
+    body = with_status(body, work_out(make_snapshot(body, children)))
+
+    assert fallback_of(make_snapshot(body, children, now=NOW + 3600)) is None
 
 
 def test_after_the_way_back_status_says_so() -> None:

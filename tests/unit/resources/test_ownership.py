@@ -24,7 +24,6 @@ def test_children_name_their_owner_and_copy_no_label() -> None:
         assert set(child["metadata"]["labels"]) == {
             "app.kubernetes.io/managed-by",
             "app.kubernetes.io/name",
-            "app.kubernetes.io/instance",
             "specdec.dev/deployment",
         }
         assert (child["metadata"]["name"], child["metadata"]["namespace"]) == ("llama-8b", "serving")
