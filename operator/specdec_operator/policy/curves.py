@@ -13,8 +13,9 @@ from typing import Final
 DOUBLING_OVER_BREAK_EVEN: Final = 4 / 3
 """Plain step time at this multiple of B* is twice that of an idle engine.
 
-Seen twice: an 8B model on H100 with EAGLE-3 (step 6 + 0.03 B ms, B* about 160 to 180: 1.1 to 1.25), and vLLM 0.32 on
-CPU with n-gram (462, 376, 303, 237, 156 tokens per second per request at 1, 4, 8, 16, 32; B* about 12: 1.33).
+Two cases are at hand: vLLM 0.32 on CPU with n-gram, measured (462, 376, 303, 237, 156 tokens per second per request at
+1, 4, 8, 16, 32; B* about 12: 1.33), and a published illustration for an 8B model on H100 with EAGLE-3 (step 6 + 0.03 B
+ms, B* about 160 to 180: 1.1 to 1.25).
 """
 LOWEST_GAIN: Final = 1.05
 HIGHEST_GAIN: Final = 2.2
