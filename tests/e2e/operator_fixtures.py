@@ -41,11 +41,14 @@ class Operator:
 
 @pytest.fixture(scope="session", name="operator")
 def _operator(kubectl, prometheus_url) -> Iterator[Operator]:
-    """Install the chart with the real helm; a tick of two seconds."""
+    """Install the chart with the real helm; a tick of two seconds.
+
+    CRDs that somebody has applied by hand before, as other tests do, become the release's.
+    """
     values = {"config": {"tickSeconds": 2, "prometheus": {"url": prometheus_url}}}
     helm = os.environ.get("SPECDEC_HELM", "helm")
     command = [helm, "upgrade", "--install", "specdec-operator", str(CHART), "--namespace", SYSTEM_NAMESPACE]
-    options = ["--create-namespace", "--wait", "--timeout", "3m", "-f", "-"]
+    options = ["--create-namespace", "--take-ownership", "--force-conflicts", "--wait", "--timeout", "3m", "-f", "-"]
     subprocess.run([*command, *options], input=json.dumps(values), text=True, check=True)
     yield Operator(kubectl)
     subprocess.run([helm, "uninstall", "specdec-operator", "--namespace", SYSTEM_NAMESPACE, "--wait"], check=True)
