@@ -55,7 +55,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{/* What the operator may do in each namespace it works in; nothing here reads a Secret. */}}
 {{- define "specdec.rules" -}}
 - apiGroups: [specdec.dev]
-  resources: [specdecdeployments, specdecprofiles]
+  resources: [specdecdeployments]
   verbs: [get, list, watch]
 - apiGroups: [specdec.dev]
   resources: [specdecdeployments/status]

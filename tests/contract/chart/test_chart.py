@@ -120,7 +120,6 @@ RIGHTS = {
     ("policy", "poddisruptionbudgets"): {"get", "list", "watch", "create", "patch"},
     ("specdec.dev", "specdecdeployments"): {"get", "list", "watch"},
     ("specdec.dev", "specdecdeployments/status"): {"update"},
-    ("specdec.dev", "specdecprofiles"): {"get", "list", "watch"},
 }
 
 
@@ -139,16 +138,7 @@ def test_rights_are_exactly_the_needed_ones(render: Render) -> None:
     in_namespace = rights(render({"namespaces": ["a"]})["Role", "a", NAME])
     in_cluster = rights(render()["ClusterRole", "", NAME])
 
-    assert in_namespace == RIGHTS
-    assert in_cluster == {**RIGHTS, ("apiextensions.k8s.io", "customresourcedefinitions"): {"get"}}
-
-
-def test_only_our_crds_can_be_read(render: Render) -> None:
-    """The right to read CRDs is bound to two names."""
-    rules = render()["ClusterRole", "", NAME]["rules"]
-    rule = next(rule for rule in rules if rule["resources"] == ["customresourcedefinitions"])
-
-    assert set(rule["resourceNames"]) == {"specdecdeployments.specdec.dev", "specdecprofiles.specdec.dev"}
+    assert in_namespace == in_cluster == RIGHTS
 
 
 def test_roles_can_be_left_to_others(render: Render) -> None:
