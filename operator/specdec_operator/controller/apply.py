@@ -6,12 +6,12 @@ from specdec_operator.adapters.cluster.trim import digest
 from specdec_operator.api.names import (
     CONFIG_ANNOTATION,
     DRAIN_ANNOTATION,
-    GROUP,
     METHOD_ANNOTATION,
     REPLACES_ANNOTATION,
     RESTARTS_ANNOTATION,
     SERVING_LABEL,
     SWITCHED_ANNOTATION,
+    TOUCHED_ANNOTATION,
 )
 from specdec_operator.controller.children import ChildWrite, Create
 from specdec_operator.controller.snapshot import Snapshot
@@ -26,9 +26,6 @@ from specdec_operator.rollout.fleet import (
     Step,
     TouchBudget,
 )
-
-TOUCHED_ANNOTATION = f"{GROUP}/touched-at"
-"""On the PodDisruptionBudget: when a pod last left or joined the Service; its controller does not see that itself."""
 
 
 async def write_children(cluster: Cluster, writes: Sequence[ChildWrite]) -> dict[str, str]:

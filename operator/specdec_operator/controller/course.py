@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from specdec_operator.api.conditions import Reason
-from specdec_operator.api.names import CONFIG_ANNOTATION, METHOD_ANNOTATION, SPEC_HASH_ANNOTATION
-from specdec_operator.api.spec import SpeculationMode
+from specdec_operator.api.conditions import Condition, ConditionStatus, ConditionType, Reason
+from specdec_operator.api.names import (
+    CONFIG_ANNOTATION,
+    METHOD_ANNOTATION,
+    NONE_METHOD,
+    SPEC_HASH_ANNOTATION,
+    TOUCHED_ANNOTATION,
+)
 from specdec_operator.api.status import DecisionAction, RolloutKind
 from specdec_operator.controller.methods import (
     method_on_pod,
@@ -21,6 +26,8 @@ from specdec_operator.rollout.fleet import FleetView, GiveUpTarget, MethodOnPod,
 from specdec_operator.rollout.plan import plan
 
 DAY_SECONDS = 86_400.0
+_ORDERS = frozenset({Reason.MODE_OFF, Reason.PINNED})
+_ACTIVE_IS_GONE = frozenset({Reason.METHOD_REMOVED, Reason.UNSUPPORTED_BY_ENGINE_VERSION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,13 @@ class Course:
     """Set when the target before did not come up."""
     held_back: str | None = None
     """Why a switch that the policy wants does not start yet; None when nothing holds it."""
+    held: bool = False
+    """The only replica may not be restarted: it keeps what it runs, and a switch on its way ends here."""
 
     @property
     def switches(self) -> bool:
         """Say whether a switch starts with this pass."""
-        return self.target != self.standing and self.given_up is None
+        return self.target != self.standing and self.given_up is None and not self.held
 
 
 def chart(snapshot: Snapshot) -> Course:
@@ -57,18 +66,39 @@ def chart(snapshot: Snapshot) -> Course:
     wanted = _wanted(snapshot, decision, standing)
     if wanted != standing:
         return _begin(snapshot, Course(decision, active, standing, wanted, plan(_trial(snapshot, wanted, standing))))
-    return _give_up(snapshot, Course(decision, active, standing, standing, plan(fleet_view(snapshot, standing))))
+    course = Course(decision, active, standing, standing, plan(fleet_view(snapshot, standing)))
+    return _hold(snapshot, _give_up(snapshot, course))
 
 
 def _wanted(snapshot: Snapshot, decision: Decision, standing: str) -> str:
     """Return what should be in force: what the user orders, what the policy switches to, else what is.
 
-    An order holds also where the pods obey it already: a switch on its way to something else turns round.
+    An order holds also where the pods obey it already: a switch on its way to something else turns round. Not so a
+    way back from the method that is ordered: it ends before that is tried again.
     """
-    ordered = snapshot.spec.speculation.mode in {SpeculationMode.OFF, SpeculationMode.PINNED}
-    if decision.action is DecisionAction.SWITCH or ordered:
-        return decision.target
-    return standing if usable(snapshot, standing) else first_method(method_views(snapshot))
+    if not usable(snapshot, standing):
+        first = first_method(method_views(snapshot))
+        return decision.target if usable(snapshot, decision.target) and _is_to_act(decision) else first
+    if decision.reason in _ACTIVE_IS_GONE or decision.target == _left_behind(snapshot):
+        return standing
+    return decision.target if _is_to_act(decision) else standing
+
+
+def _is_to_act(decision: Decision) -> bool:
+    return decision.action is DecisionAction.SWITCH or decision.reason in _ORDERS
+
+
+def _left_behind(snapshot: Snapshot) -> str | None:
+    """Return the method that did not come up while the pods are on their way back from it."""
+    rollout = snapshot.status.rollout
+    return rollout.from_ if rollout is not None and _is_way_back(snapshot) else None
+
+
+def _is_way_back(snapshot: Snapshot) -> bool:
+    """Say whether the switch on its way was given up: its record has an outcome already."""
+    rollout = snapshot.status.rollout
+    switch = rollout is not None and rollout.kind is RolloutKind.SWITCH
+    return switch and all(record.outcome is not None for record in snapshot.status.switches)
 
 
 def _trial(snapshot: Snapshot, target: str, standing: str) -> FleetView:
@@ -78,17 +108,40 @@ def _trial(snapshot: Snapshot, target: str, standing: str) -> FleetView:
 
 def _begin(snapshot: Snapshot, course: Course) -> Course:
     """Let the switch start, unless something holds it back."""
-    if not usable(snapshot, course.standing):
-        return course
-    stay = replace(course, target=course.standing, plan=plan(fleet_view(snapshot, course.standing)))
+    stay = _stay(snapshot, course)
     if snapshot.spec.suspend:
         return replace(stay, held_back="spec.suspend is true")
+    if not usable(snapshot, course.standing):
+        return _hold(snapshot, course)
     limit = snapshot.maximum_concurrent_switches
     if snapshot.switching_elsewhere >= limit and snapshot.status.rollout is None:
         return replace(stay, held_back=f"maximumConcurrentSwitches ({limit}) other objects are switching")
     if course.plan.switching.reason is Reason.RESTART_NEEDS_OUTAGE:
         return replace(stay, plan=replace(stay.plan, switching=course.plan.switching))
     return course
+
+
+def _stay(snapshot: Snapshot, course: Course) -> Course:
+    """Leave in force what is; for a method that has left the spec the plan stays, as nothing can be rendered."""
+    known = course.standing == NONE_METHOD or snapshot.spec.method(course.standing) is not None
+    kept = plan(fleet_view(snapshot, course.standing)) if known else course.plan
+    return replace(course, target=course.standing, plan=kept)
+
+
+def _hold(snapshot: Snapshot, course: Course) -> Course:
+    """Let the only replica keep what it runs where a restart is not allowed and nothing else is left to do.
+
+    What runs becomes the target again, so that nothing waits for ever. Where it cannot (it has left the spec, or is in
+    quarantine) new pods start with the target; if the spec asks for the change, only the user can let it go on.
+    """
+    if course.plan.switching.reason is not Reason.RESTART_NEEDS_OUTAGE or course.plan.kind is not None:
+        return course
+    runs = course.active or course.standing
+    if usable(snapshot, runs):
+        return replace(course, target=runs if _may_return(snapshot, runs) else course.target, held=True)
+    message = course.plan.switching.message
+    stalled = Condition(ConditionType.STALLED, ConditionStatus.TRUE, Reason.RESTART_NEEDS_OUTAGE, message)
+    return replace(course, plan=replace(course.plan, stalled=course.plan.stalled or stalled), held=True)
 
 
 def _give_up(snapshot: Snapshot, course: Course) -> Course:
@@ -108,12 +161,16 @@ def fallback_of(snapshot: Snapshot) -> str | None:
     rollout = snapshot.status.rollout
     if rollout is None or rollout.kind is not RolloutKind.SWITCH or rollout.from_ is None:
         return None
-    if all(record.outcome is not None for record in snapshot.status.switches):
+    if _is_way_back(snapshot):
         return None
+    return rollout.from_ if _may_return(snapshot, rollout.from_) else None
+
+
+def _may_return(snapshot: Snapshot, name: str) -> bool:
+    """Say whether the method may become the target again: it can run and is not in quarantine."""
     views = {view.name: view for view in method_views(snapshot)}
-    view = views.get(rollout.from_)
-    quarantined = view is not None and view.quarantined_until is not None
-    return rollout.from_ if usable(snapshot, rollout.from_) and not quarantined else None
+    view = views.get(name)
+    return usable(snapshot, name) and (view is None or view.quarantined_until is None)
 
 
 def fleet_view(snapshot: Snapshot, target: str, *, fallback: str | None = None) -> FleetView:
@@ -132,6 +189,7 @@ def fleet_view(snapshot: Snapshot, target: str, *, fallback: str | None = None) 
         statefulset_current=_is_current(snapshot, method),
         budget_observed=status.get("observedGeneration") == budget.get("metadata", {}).get("generation"),
         budget_serving=status.get("currentHealthy"),
+        budget_touched_at=unix((budget.get("metadata", {}).get("annotations") or {}).get(TOUCHED_ANNOTATION)),
         suspended=snapshot.spec.suspend,
         namespace=snapshot.key.namespace,
         switch_started_at=_switch_started_at(snapshot),

@@ -12,6 +12,11 @@ LEAVE_SETTLE: Final = 5.0
 """Seconds for which requests may still arrive after the label is gone: proxies learn of it with a delay."""
 DRAIN_POLL: Final = 1.0
 RESTART_POLL: Final = 10.0
+TOUCH_PERIOD: Final = 20.0
+"""Seconds between two touches of a budget that does not count right."""
+BUDGET_PATIENCE: Final = 60.0
+"""Seconds of a drain after which an idle pod no longer waits for the budget: its controller may be down, or a pod that
+is not ours is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def _once_idle(view: FleetView, pod: PodView, step: SetMethod | DeletePod) -> St
     until = since + drain_timeout(view)
     if broken(pod, view.now) or view.now >= until or _is_idle(view, pod):
         return _acting(view, pod, step)
-    seen = budget_counts_right(view)
+    seen = _budget_let_go(view, pod)
     return Stage(
         pod=pod,
         kind=_kind(view, pod),
@@ -96,13 +101,24 @@ def _once_idle(view: FleetView, pod: PodView, step: SetMethod | DeletePod) -> St
         doing="has left its Service and finishes its requests" if seen else "leaves its Service",
         since=since,
         until=until,
-        step=None if seen else TouchBudget(),
+        step=TouchBudget() if _touch_due(view) else None,
         look_again=min(DRAIN_POLL, until - view.now),
     )
 
 
 def _is_idle(view: FleetView, pod: PodView) -> bool:
-    return budget_counts_right(view) and pod.requests == 0 and view.now >= _left_at(pod) + LEAVE_SETTLE
+    return _budget_let_go(view, pod) and pod.requests == 0 and view.now >= _left_at(pod) + LEAVE_SETTLE
+
+
+def _budget_let_go(view: FleetView, pod: PodView) -> bool:
+    return budget_counts_right(view) or view.now >= _left_at(pod) + BUDGET_PATIENCE
+
+
+def _touch_due(view: FleetView) -> bool:
+    """Say whether to touch the budget again; a touch in the future is from a clock that was wrong."""
+    touched = view.budget_touched_at
+    waits = touched is not None and 0 <= view.now - touched < TOUCH_PERIOD
+    return not waits and not budget_counts_right(view)
 
 
 def _acting(view: FleetView, pod: PodView, step: SetMethod | DeletePod) -> Stage:

@@ -88,6 +88,8 @@ class FleetView:
     switch_started_at: float | None = None
     """When the switch on its way began, None unknown. Pods that had the target before it do not speak against it
     while others serve with it."""
+    budget_touched_at: float | None = None
+    """When the budget was last touched (whole Unix seconds), None never or unknown."""
     pods: tuple[PodView, ...] = field(default=())
 
 
@@ -102,7 +104,7 @@ class LeaveService:
 class TouchBudget:
     """Write an annotation of the PodDisruptionBudget: its controller does not see a label go.
 
-    A plan asks for it right after LeaveService, and again while the budget still counts pods that have left.
+    A plan asks for it right after LeaveService, and again at times while the budget still counts pods that have left.
     """
 
 

@@ -63,6 +63,7 @@ class ModelCluster:
     suspended: bool = False
     pods: dict[int, ModelPod] = field(default_factory=dict)
     budget_serving: int = 0
+    budget_touched_at: float | None = None
     budget_due: float | None = None
     steps: list[Step] = field(default_factory=list)
     given_up: list[GiveUpTarget] = field(default_factory=list)
@@ -185,6 +186,7 @@ class ModelCluster:
             statefulset_current=self.template == (self.target, self.spec_hash),
             budget_observed=True,
             budget_serving=self.budget_serving,
+            budget_touched_at=self.budget_touched_at,
             suspended=self.suspended,
             namespace="serving",
             switch_started_at=self.switch_started_at,
@@ -212,7 +214,7 @@ class ModelCluster:
         self.writes += 1
         match step:
             case TouchBudget():
-                self.budget_due = self.now + TICK
+                self.budget_due, self.budget_touched_at = self.now + TICK, self.now
             case GiveUpTarget():
                 assert self.fallback is not None
                 self.given_up.append(step)

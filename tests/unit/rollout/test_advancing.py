@@ -70,6 +70,43 @@ def test_the_drain_goes_on_only_once_the_budget_has_seen_the_pod_leave() -> None
 
 
 @pytest.mark.parametrize(
+    ("touched", "expected"), [(None, 1), (NOW, 0), (NOW - 19, 0), (NOW - 20, 1), (NOW + 5, 1)], ids=str
+)
+def test_a_budget_that_does_not_count_right_is_touched_every_20_seconds(touched: float | None, expected: int) -> None:
+    """Its controller may be slow or down: a write in every look would not make it faster."""
+    view = fleet(draining(0, requests=0.0), pod(1), budget_serving=2, budget_touched_at=touched)
+
+    assert acts(plan(view)) == ["TouchBudget"] * expected
+    assert plan(view).phase is RolloutStep.LEAVING
+
+
+def test_a_pod_that_leaves_touches_the_budget_at_once() -> None:
+    """Whenever it was last touched: the controller has not looked since this label went."""
+    view = fleet(pod(0), pod(1), budget_touched_at=NOW)
+
+    assert acts(plan(view)) == ["LeaveService llama-1", "TouchBudget"]
+
+
+def test_an_idle_pod_waits_60_seconds_for_a_budget_that_does_not_count_right() -> None:
+    """A controller that is down, or a pod of somebody else that is counted, holds a switch up no longer than that."""
+    wrong = {"budget_serving": 2, "budget_touched_at": NOW}
+
+    assert acts(plan(fleet(draining(0, requests=0.0, drain_started_at=NOW - 59), pod(1), **wrong))) == []
+    idle = draining(0, requests=0.0, drain_started_at=NOW - 60)
+    assert acts(plan(fleet(idle, pod(1), **wrong))) == ["SetMethod llama-0 none"]
+
+
+def test_a_busy_pod_finishes_its_requests_whatever_the_budget_counts() -> None:
+    """The wait for the budget and the wait for requests are two waits; the budget is touched on."""
+    busy = draining(0, drain_started_at=NOW - 60)
+
+    result = plan(fleet(busy, pod(1), budget_serving=2, budget_touched_at=NOW - 20))
+
+    assert acts(result) == ["TouchBudget"]
+    assert result.phase is RolloutStep.DRAINING
+
+
+@pytest.mark.parametrize(
     "broken",
     [
         draining(0, ready=False, ready_changed_at=NOW - 60, requests=None),
