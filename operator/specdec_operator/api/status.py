@@ -22,11 +22,16 @@ def _cut_to(longest: int) -> BeforeValidator:
     return BeforeValidator(cut)
 
 
-Text = Annotated[str, Field(max_length=253)]
+def _at_most_16_digits(value: object) -> object:
+    """Write a number that is too long, which no engine reaches and a broken one may report, as the largest."""
+    return "9" * 16 if isinstance(value, str) and len(value) > 16 and value[:16].isdecimal() else value
+
+
+Text = Annotated[str, Field(max_length=253), _cut_to(253)]
 Message = Annotated[str, Field(max_length=1024), _cut_to(1024)]
 Time = Annotated[str, Field(max_length=40, json_schema_extra={"format": "date-time"})]
 """RFC 3339 in UTC with whole seconds."""
-Number = Annotated[str, Field(max_length=16, pattern=r"^[0-9]+(\.[0-9]+)?$")]
+Number = Annotated[str, Field(max_length=16, pattern=r"^[0-9]+(\.[0-9]+)?$"), BeforeValidator(_at_most_16_digits)]
 """A rounded decimal number as a string: the API conventions know no floats."""
 Count = Annotated[int, Field(ge=0, le=2_147_483_647)]
 Generation = Annotated[int, Field(ge=0)]
@@ -81,7 +86,7 @@ class DecisionAction(StrEnum):
 class ConditionRecord(StatusModel):
     """A condition as it is stored (metav1.Condition)."""
 
-    type: Annotated[str, Field(max_length=64)]
+    type: Annotated[str, Field(max_length=64), _cut_to(64)]
     """Type of the condition."""
     status: ConditionStatus
     """True, False or Unknown."""
@@ -189,7 +194,7 @@ class SwitchRecord(StatusModel):
     """Running requests per engine when it was decided."""
     acceptance_length: Number | None = None
     """Tokens per step when it was decided."""
-    outcome: Annotated[str, Field(max_length=64)] | None = None
+    outcome: Annotated[str, Field(max_length=64), _cut_to(64)] | None = None
     """Absent while it runs, then Done, RolledBack or Superseded."""
 
 
@@ -223,7 +228,7 @@ class SpecDecDeploymentStatus(StatusModel):
     """Pods that exist."""
     ready_replicas: Count | None = None
     """Pods that are ready."""
-    selector: Annotated[str, Field(max_length=1024)] | None = None
+    selector: Annotated[str, Field(max_length=1024), _cut_to(1024)] | None = None
     """Label selector of the pods, for the scale subresource."""
     engine_version: Text | None = None
     """The vLLM release whose rules are in force."""
@@ -243,7 +248,7 @@ class SpecDecDeploymentStatus(StatusModel):
     """The last ten switches."""
     rollout: RolloutStatus | None = None
     """A switch or rollout on its way."""
-    last_requested_at: Annotated[str, Field(max_length=253)] | None = None
+    last_requested_at: Text | None = None
     """The last value of the annotation specdec.dev/requestedAt that was acted on."""
     budget_since: Time | None = None
     """Switches before this time do not count: the user asked for a retry."""

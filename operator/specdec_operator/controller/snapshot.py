@@ -1,5 +1,6 @@
 """Everything one pass over one object depends on, frozen: the rest of a pass is computed from it alone."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ from specdec_operator.policy.join import summarise
 from specdec_operator.policy.signals import Load, Reading, Unavailable
 from specdec_operator.ports import Children, JsonObject, Key
 from specdec_operator.rollout.fleet import PodView
+
+_LONGEST_REQUEST = 253
+"""Characters; what `status.lastRequestedAt` holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,8 @@ class Snapshot:
 
     @property
     def requested_anew(self) -> str | None:
-        """The value of specdec.dev/requestedAt if it was not acted on yet."""
-        value = self.metadata.annotations.get(REQUESTED_AT_ANNOTATION)
+        """The value of specdec.dev/requestedAt, as status remembers it, if it was not acted on yet."""
+        value = _memorable(self.metadata.annotations.get(REQUESTED_AT_ANNOTATION, ""))
         return value if value and value != self.status.last_requested_at else None
 
 
@@ -108,6 +112,13 @@ class Sight:
     """By pod name: requests in flight as the pod itself said; None where it did not answer."""
     switching_elsewhere: int = 0
     maximum_concurrent_switches: int = 2
+
+
+def _memorable(value: str) -> str:
+    """Return the value, or its digest where it is too long for status: cut, two values could look like one."""
+    if len(value) <= _LONGEST_REQUEST:
+        return value
+    return f"sha256:{hashlib.sha256(value.encode(errors='backslashreplace')).hexdigest()}"
 
 
 def build_snapshot(body: JsonObject, children: Children, *, memory: Memory, sight: Sight) -> Snapshot:

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from tests.contract.crds.cases import MINIMAL
 
 from specdec_operator.api.objects import SpecDecDeployment, SpecDecProfile
-from specdec_operator.api.status import DecisionStatus, SpecDecDeploymentStatus, SwitchRecord
+from specdec_operator.api.status import (
+    DecisionStatus,
+    MethodState,
+    MethodStatus,
+    RolloutKind,
+    RolloutStatus,
+    SignalsStatus,
+    SpecDecDeploymentStatus,
+    SwitchRecord,
+)
 
 NOW = "2026-12-01T09:00:00Z"
 JSON = st.recursive(
@@ -94,6 +103,27 @@ def test_a_long_message_is_shortened() -> None:
 
     assert len(decision.message) == 1024
     assert decision.message.endswith("...")
+
+
+@pytest.mark.parametrize("text", ["x" * 10_000, "\N{PILE OF POO}" * 10_000])
+def test_every_text_that_others_choose_is_shortened(text: str) -> None:
+    """Reasons, names and values come from containers, metrics and users: none of them may stop the status."""
+    switch = SwitchRecord(started_at=NOW, from_=text, to=text, reason=text, message=text, outcome=text)
+    method = MethodStatus(name=text, state=MethodState.QUARANTINED, reason=text, message=text)
+    rollout = RolloutStatus(kind=RolloutKind.SWITCH, from_=text, to=text, pod=text, started_at=NOW)
+    status = SpecDecDeploymentStatus(selector=text, engine_version=text, last_requested_at=text)
+
+    shortened = [
+        *(switch.from_, switch.to, switch.reason, method.name, method.reason),
+        *(rollout.from_, rollout.to, rollout.pod, status.engine_version, status.last_requested_at),
+    ]
+    assert {len(each or "") for each in shortened} == {253}
+    assert (len(switch.outcome or ""), len(status.selector or ""), len(method.message or "")) == (64, 1024, 1024)
+
+
+def test_a_number_that_is_too_long_is_written_as_the_largest() -> None:
+    """A broken engine may report any number."""
+    assert SignalsStatus(concurrency=f"{1e300:.1f}", waiting="3.5").concurrency == "9" * 16
 
 
 def test_a_switch_reads_and_writes_from() -> None:

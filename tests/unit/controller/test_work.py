@@ -398,6 +398,22 @@ def test_a_retry_that_the_user_asks_for_clears_quarantine_and_budget_once() -> N
     assert work_out(make_snapshot(again)).status.methods[0].state.value == "Quarantined"
 
 
+@pytest.mark.parametrize("text", ["x" * 253, "x" * 254, "x" * 10_000, "\N{SNOWMAN}" * 253, "\N{PILE OF POO}" * 10_000])
+def test_a_retry_with_a_long_value_is_acted_on_once(text: str) -> None:
+    """Whatever stands in the annotation, the status can be written; another value with the same start is a new one."""
+    body = make_body(annotations={"specdec.dev/requestedAt": text})
+    first = make_snapshot(body)
+    work = work_out(first)
+    stored = with_status(body, work)
+
+    assert first.requested_anew is not None
+    assert work.status.last_requested_at == first.requested_anew
+    assert len(first.requested_anew) <= 253
+    assert make_snapshot(stored).requested_anew is None
+    stored["metadata"]["annotations"] = {"specdec.dev/requestedAt": f"{text}!"}
+    assert make_snapshot(stored).requested_anew is not None
+
+
 def test_what_the_api_server_refuses_is_reported_and_not_tried_again_at_once() -> None:
     """Until then nothing is written but status; what was decided stays."""
     trouble = Trouble(Reason.FORBIDDEN, "The API server refused a write: quota.")
