@@ -16,6 +16,7 @@ from specdec_operator.controller.course import Course
 from specdec_operator.controller.history import Progress, number, progress, quarantined
 from specdec_operator.controller.memory import Trouble
 from specdec_operator.controller.methods import quarantined_until
+from specdec_operator.controller.outdated import outdated_times
 from specdec_operator.controller.readiness import ready_condition, reconciling_condition, stalled_condition
 from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.controller.times import rfc3339, unix
@@ -40,7 +41,7 @@ def report(snapshot: Snapshot, course: Course, trouble: Trouble | None = None) -
         ready_condition(snapshot, course, stalled, reconciling, trouble),
         reconciling,
         stalled,
-        config_valid_condition(snapshot.understanding),
+        config_valid_condition(snapshot.understanding, outdated_times(snapshot)),
         metrics_condition(snapshot.load),
         _speculation_active(snapshot, course),
         _switching(course, moved),
@@ -68,7 +69,7 @@ def report_trouble(snapshot: Snapshot, trouble: Trouble) -> SpecDecDeploymentSta
         ready_condition(snapshot, None, stalled, reconciling, trouble),
         reconciling,
         stalled,
-        config_valid_condition(snapshot.understanding),
+        config_valid_condition(snapshot.understanding, outdated_times(snapshot)),
         metrics_condition(snapshot.load),
     )
     kept = tuple(

@@ -19,8 +19,8 @@ def describe_all(findings: tuple[Finding, ...]) -> str:
     return f"{told} And {more} more." if more > 0 else told
 
 
-def config_valid_condition(understanding: Understanding) -> Condition:
-    """Return the condition ConfigValid.
+def config_valid_condition(understanding: Understanding, outdated: tuple[Finding, ...] = ()) -> Condition:
+    """Return the condition ConfigValid; `outdated` are warnings about what runs, told after those about the spec.
 
     False when the spec or one of its methods cannot be used; methods that can be used are used all the same.
     """
@@ -30,8 +30,9 @@ def config_valid_condition(understanding: Understanding) -> Condition:
     if unsupported:
         text = f"{describe_all(unsupported)} The other methods are used."
         return _told(ConditionStatus.FALSE, unsupported[0].reason, text)
-    if understanding.warnings:
-        return _told(ConditionStatus.TRUE, Reason.VALID_WITH_WARNINGS, describe_all(understanding.warnings))
+    warnings = (*understanding.warnings, *outdated)
+    if warnings:
+        return _told(ConditionStatus.TRUE, Reason.VALID_WITH_WARNINGS, describe_all(warnings))
     return _told(ConditionStatus.TRUE, Reason.VALID, "Everything in the spec is understood and can be rendered.")
 
 

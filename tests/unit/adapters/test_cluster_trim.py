@@ -43,16 +43,22 @@ def _pod() -> JsonObject:
             }
         ],
     }
-    spec = {"nodeName": "node-1", "terminationGracePeriodSeconds": 630, "containers": [{"name": "engine"}]}
+    probe = {"failureThreshold": 901, "periodSeconds": 2, "exec": {"command": ["sh"]}}
+    containers = [{"name": "engine", "image": "x", "startupProbe": probe}, {"name": "other", "startupProbe": probe}]
+    spec = {"nodeName": "node-1", "terminationGracePeriodSeconds": 630, "containers": containers}
     return {"metadata": _metadata(), "spec": spec, "status": status}
 
 
 def test_a_pod_keeps_what_the_planner_reads() -> None:
-    """Node, grace period, conditions and container states stay; the container's definition goes."""
+    """Node, times, conditions and container states stay; the rest of the container's definition goes."""
     kept = trim(ChildKind.POD, _pod())
 
     assert (kept["kind"], kept["apiVersion"]) == ("Pod", "v1")
-    assert kept["spec"] == {"nodeName": "node-1", "terminationGracePeriodSeconds": 630}
+    assert kept["spec"] == {
+        "nodeName": "node-1",
+        "terminationGracePeriodSeconds": 630,
+        "containers": [{"name": "engine", "startupProbe": {"failureThreshold": 901}}],
+    }
     assert kept["status"]["podIP"] == "10.0.0.1"
     assert "hostIP" not in kept["status"]
     engine = kept["status"]["containerStatuses"][0]

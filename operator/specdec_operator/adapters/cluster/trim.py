@@ -7,9 +7,9 @@ of Kubernetes' own that name a pod's ordinal and revision).
 - StatefulSet: `spec.replicas`, labels and annotations of `spec.template.metadata`, `status`.
 - Service: `spec`.
 - PodDisruptionBudget: `spec`; `status` without conditions and disrupted pods.
-- Pod: `spec.nodeName`, `spec.schedulingGates`, `spec.terminationGracePeriodSeconds`; of `status` the phase,
-  reason, message, podIP, startTime, conditions, and of each container its name, id, readiness, restarts and
-  states (long messages are cut).
+- Pod: `spec.nodeName`, `spec.schedulingGates`, `spec.terminationGracePeriodSeconds`, of the engine's container
+  its name and the failureThreshold of its startup probe; of `status` the phase, reason, message, podIP,
+  startTime, conditions, and of each container its name, id, readiness, restarts and states (long messages are cut).
 
 All but pods carry `digest`: 16 hex digits over labels, annotations, owners and spec as the server sent them,
 so that a change of a field that is not kept still shows.
@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from specdec_operator.api.names import GROUP, MANAGED_BY_LABEL
+from specdec_operator.api.names import ENGINE_CONTAINER, GROUP, MANAGED_BY_LABEL
 from specdec_operator.ports import ChildKind, JsonObject
 
 MAX_TEXT: Final = 300
@@ -113,7 +113,17 @@ def _pod(body: JsonObject) -> JsonObject:
     for name in ("containerStatuses", "initContainerStatuses"):
         if status.get(name):
             kept[name] = [_container(entry) for entry in status[name]]
-    return {"apiVersion": "v1", "spec": _pick(body.get("spec", {}), _POD_SPEC), "status": kept}
+    spec = body.get("spec", {})
+    kept_spec = _pick(spec, _POD_SPEC)
+    probes = [_startup_probe(entry) for entry in spec.get("containers") or () if entry.get("name") == ENGINE_CONTAINER]
+    if any(probes):
+        kept_spec["containers"] = probes
+    return {"apiVersion": "v1", "spec": kept_spec, "status": kept}
+
+
+def _startup_probe(container: Mapping[str, Any]) -> JsonObject:
+    probe = _pick(container.get("startupProbe") or {}, ("failureThreshold",))
+    return {"name": ENGINE_CONTAINER, "startupProbe": probe} if probe else {}
 
 
 def _container(entry: Mapping[str, Any]) -> JsonObject:
