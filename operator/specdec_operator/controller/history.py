@@ -38,9 +38,16 @@ def progress(snapshot: Snapshot, course: Course) -> Progress:
     if course.switches:
         return _started(snapshot, course)
     rollout = snapshot.status.rollout
+    if rollout is not None and (course.held or _is_gone(snapshot)):
+        return _finished(snapshot, rollout, SUPERSEDED)
     if rollout is not None and _is_over(snapshot, course):
-        return _finished(snapshot, rollout)
+        return _finished(snapshot, rollout, DONE)
     return Progress(switches=snapshot.status.switches, rollout=_going_on(snapshot, course))
+
+
+def _is_gone(snapshot: Snapshot) -> bool:
+    """Say whether there is nothing left to switch: scaled to zero. New pods start with the target."""
+    return snapshot.spec.replicas == 0 and not snapshot.living
 
 
 def _is_over(snapshot: Snapshot, course: Course) -> bool:
@@ -79,11 +86,11 @@ def _given_up(snapshot: Snapshot, course: Course) -> Progress:
     return Progress(switches=switches, rollout=rollout, finished=switches[-1] if switches else None)
 
 
-def _finished(snapshot: Snapshot, rollout: RolloutStatus) -> Progress:
+def _finished(snapshot: Snapshot, rollout: RolloutStatus, outcome: str) -> Progress:
     switches = snapshot.status.switches
     if rollout.kind is not RolloutKind.SWITCH or not switches or switches[-1].outcome is not None:
         return Progress(switches=switches, rollout=None)
-    switches = _end_open(switches, rfc3339(snapshot.now), DONE)
+    switches = _end_open(switches, rfc3339(snapshot.now), outcome)
     return Progress(switches=switches, rollout=None, finished=switches[-1])
 
 

@@ -59,10 +59,11 @@ class ObjectStore:
 
 
 def _is_switching(body: JsonObject) -> bool:
-    """A switch that only a human can get going again must not keep all other objects from switching."""
-    status = body.get("status") or {}
-    stalled = any(
-        condition.get("type") == ConditionType.STALLED and condition.get("status") == "True"
-        for condition in status.get("conditions") or ()
-    )
-    return (status.get("rollout") or {}).get("kind") == RolloutKind.SWITCH and not stalled
+    """A switch that is not getting on, or that only a human can get going, must not keep all others from switching."""
+    spec, status = body.get("spec") or {}, body.get("status") or {}
+    if spec.get("suspend") or spec.get("replicas") == 0:
+        return False
+    conditions = {found.get("type"): found.get("status") for found in status.get("conditions") or ()}
+    resting = conditions.get(ConditionType.SWITCHING, "True") != "True"
+    stalled = conditions.get(ConditionType.STALLED) == "True"
+    return (status.get("rollout") or {}).get("kind") == RolloutKind.SWITCH and not resting and not stalled

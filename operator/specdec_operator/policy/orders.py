@@ -28,10 +28,14 @@ def _pinned(view: PolicyInput, known: dict[str, BreakEven]) -> Decision:
     pinned = view.speculation.pinned or view.active
     method = _view_of(view, pinned)
     answer = Answer(view, known)
-    if pinned not in {NONE_METHOD, view.active} and method is not None and not eligible(method, view.now):
-        reason, cause = _why_not(method)
-        return answer.keep(reason, f"{pinned} is pinned but {cause}; {view.active} keeps running.")
-    return answer.ordered(pinned, Reason.PINNED, f"{pinned} is pinned")
+    if method is None or eligible(method, view.now):
+        return answer.ordered(pinned, Reason.PINNED, f"{pinned} is pinned")
+    reason, cause = _why_not(method)
+    displaced = _displaced(view)
+    if displaced is not None and displaced[0] is not Reason.QUARANTINED:
+        return answer.go(_successor(view, known), reason, f"{pinned} is pinned but {cause}")
+    stays = "nothing is switched to it" if pinned == view.active else f"{view.active} keeps running"
+    return answer.keep(reason, f"{pinned} is pinned but {cause}; {stays}.")
 
 
 def _view_of(view: PolicyInput, name: str) -> MethodView | None:

@@ -57,6 +57,24 @@ def test_a_pinned_method_that_cannot_run_changes_nothing(hidden, reason):
     assert decision.message.startswith("ngram is pinned but ")
 
 
+def test_a_pinned_method_in_quarantine_is_no_order_even_where_it_runs():
+    """Most pods may still run it while they are on their way back."""
+    asked = view(speculation=pinned("eagle3"), methods=(method(quarantined_until=NOW + 60), method("ngram")))
+    decision = decide(asked)
+    assert (decision.action, decision.target, decision.reason) == (DecisionAction.KEEP, "eagle3", Reason.QUARANTINED)
+    assert "nothing is switched to it" in decision.message
+
+
+@pytest.mark.parametrize("seen", [load(20), AWAY])
+def test_where_the_pinned_method_runs_and_the_new_engine_refuses_it_another_one_follows(seen):
+    """As in mode Auto: its pods could not start again."""
+    refused = method(supported=False, unsupported_message="eagle3 needs vLLM 0.20 or later.")
+    decision = decide(view(speculation=pinned("eagle3"), methods=(refused, method("ngram")), load=seen))
+    assert (decision.action, decision.target) == (DecisionAction.SWITCH, "ngram")
+    assert decision.reason is Reason.UNSUPPORTED_BY_ENGINE_VERSION
+    assert decision.message.startswith("eagle3 is pinned but cannot run: eagle3 needs vLLM 0.20 or later; switching")
+
+
 @pytest.mark.parametrize(
     ("methods", "reason"),
     [
