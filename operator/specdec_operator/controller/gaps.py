@@ -4,15 +4,11 @@ A scrape that fails once takes its series away until the next one. Nothing is ev
 a condition that flips and an event that tells of it.
 """
 
-from typing import Final
-
 from specdec_operator.api.conditions import ConditionStatus, ConditionType
 from specdec_operator.api.status import ConditionRecord, SpecDecDeploymentStatus
 from specdec_operator.controller.snapshot import Snapshot
 from specdec_operator.policy.signals import Unavailable
-
-GRACE_SECONDS: Final = 45.0
-"""One scrape missed at an interval of 30 s, and a tick of 15 s until it is seen again."""
+from specdec_operator.policy.smoothing import GRACE_SECONDS
 
 
 def lost_at(snapshot: Snapshot) -> float | None:

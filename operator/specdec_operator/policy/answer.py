@@ -17,7 +17,7 @@ LONGEST_MESSAGE: Final = 1024
 
 
 class Answer:
-    """Builds decisions that share their input."""
+    """Builds decisions that share their input. Where no memory is given, the window starts anew."""
 
     def __init__(self, view: PolicyInput, known: dict[str, BreakEven], memory: PolicyMemory | None = None) -> None:
         self._view = view
@@ -33,7 +33,7 @@ class Answer:
         return self._of(DecisionAction.KEEP, self._view.active, reason, message)
 
     def hold(self, reason: Reason, message: str) -> Decision:
-        """Stay with the active method because nothing can be decided; the window starts anew."""
+        """Stay with the active method because nothing can be decided."""
         return self._of(DecisionAction.HOLD, self._view.active, reason, message)
 
     def go(self, target: str, reason: Reason, message: str) -> Decision:

@@ -13,6 +13,7 @@ from specdec_operator.policy.limits import budget_allows, dwell_ends
 from specdec_operator.policy.messages import clock, comparison, sourced
 from specdec_operator.policy.orders import ordered
 from specdec_operator.policy.signals import Load, Unavailable
+from specdec_operator.policy.smoothing import miss
 from specdec_operator.policy.threshold import Outlook, look
 
 __all__ = ["decide", "first_method"]
@@ -38,10 +39,11 @@ def decide(view: PolicyInput) -> Decision:
     answer = Answer(view, known)
     if view.frozen is not None:
         return answer.hold(Reason.NOT_DECIDED_YET, f"{view.frozen}; nothing is decided until that is done.")
+    blind = Answer(view, known, miss(view.memory, now=view.now))
     if isinstance(view.load, Unavailable):
-        return answer.hold(view.load.reason, f"{view.load.message} {view.active} keeps running.")
+        return blind.hold(view.load.reason, f"{view.load.message} {view.active} keeps running.")
     if not isfinite(view.load.concurrency) or view.load.concurrency < 0:
-        return answer.hold(Reason.NO_SERIES, f"The concurrency is no usable number. {view.active} keeps running.")
+        return blind.hold(Reason.NO_SERIES, f"The concurrency is no usable number. {view.active} keeps running.")
     return _by_load(view, view.load, known, acceptance)
 
 

@@ -55,8 +55,12 @@ class PolicyMemory:
     method: str | None = None
     """The method that was active when it was measured: another one starts the mean afresh."""
     crossed_since: float | None = None
-    """Unix seconds since which the same other method has been the better one."""
+    """Unix seconds since which the same other method has been the better one; moved on by each short gap."""
     candidate: str | None = None
+    measured: bool = False
+    """Whether the tick before was measured, by this process: only then is it known what lies between."""
+    missing_since: float | None = None
+    """Unix seconds of the first tick of a gap in the metrics; None outside of gaps."""
     acceptance: tuple[tuple[str, float], ...] = ()
     """Smoothed acceptance length of each method that has run, by name: once off, an engine exports none."""
     acceptance_at: float | None = None

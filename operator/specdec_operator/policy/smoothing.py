@@ -13,7 +13,10 @@ LONGEST_HALF_LIFE: Final = 60.0
 HALF_LIVES_IN_WINDOW: Final = 5
 """The half-life is at most this part of the shorter window, so that smoothing never outlasts it."""
 LONGEST_GAP: Final = 120.0
-"""After so many seconds without a measurement a crossing is no longer known to have lasted."""
+"""After so many seconds without a tick a crossing is no longer known to have lasted."""
+GRACE_SECONDS: Final = 45.0
+"""A gap in the metrics of up to so many seconds is bridged: one scrape missed at an interval of 30 s, and a tick of
+15 s until it is seen again."""
 
 
 def half_life(disable_after: float, enable_after: float) -> float:
@@ -28,12 +31,29 @@ def observe(memory: PolicyMemory, load: Load, *, active: str, now: float, half: 
         smoothed = load.concurrency
     else:
         smoothed = blend(memory.smoothed, load.concurrency, elapsed=now - memory.smoothed_at, half=half)
-        if now - memory.smoothed_at > LONGEST_GAP:
-            memory = forget_crossing(memory)
-    memory = replace(memory, smoothed=smoothed, smoothed_at=now, method=active)
+        memory = forget_crossing(memory) if now - memory.smoothed_at > LONGEST_GAP else _after_gap(memory, now)
+    memory = replace(memory, smoothed=smoothed, smoothed_at=now, method=active, measured=True, missing_since=None)
     return observe_acceptance(memory, load, active=active, now=now)
+
+
+def miss(memory: PolicyMemory, *, now: float) -> PolicyMemory:
+    """Take in a tick without data: the crossing outlasts it within the grace, the window's clock stands still."""
+    since = memory.missing_since if memory.missing_since is not None else now
+    if now - since >= GRACE_SECONDS:
+        return forget_crossing(memory)
+    return replace(memory, measured=False, missing_since=since)
+
+
+def _after_gap(memory: PolicyMemory, now: float) -> PolicyMemory:
+    """Move the crossing on by the gap that ends now, so that only measured time counts towards the window."""
+    if memory.missing_since is None or memory.crossed_since is None:
+        return memory
+    gap = max(now - memory.missing_since, 0.0)
+    if gap > GRACE_SECONDS:
+        return forget_crossing(memory)
+    return replace(memory, crossed_since=memory.crossed_since + gap)
 
 
 def forget_crossing(memory: PolicyMemory) -> PolicyMemory:
     """Start the window anew: what happens while nothing is measured does not count."""
-    return replace(memory, crossed_since=None, candidate=None)
+    return replace(memory, crossed_since=None, candidate=None, measured=False, missing_since=None)

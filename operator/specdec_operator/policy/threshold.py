@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from specdec_operator.api.names import NONE_METHOD
 from specdec_operator.api.quantities import parse_duration
 from specdec_operator.policy.decision import BreakEven, PolicyInput, PolicyMemory
 from specdec_operator.policy.ladder import choose, rungs
 from specdec_operator.policy.signals import Load
-from specdec_operator.policy.smoothing import LONGEST_GAP, half_life, observe
+from specdec_operator.policy.smoothing import half_life, observe
+
+LONGEST_STEP: Final = 75.0
+"""Seconds between two ticks in a row: the longest tick there can be, and some lateness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +83,15 @@ def _lasting(view: PolicyInput, memory: PolicyMemory, better: str) -> float | No
 
 
 def _crossing(view: PolicyInput, limit: float | None, smoothed: float) -> float:
-    """Return when the mean passed the limit, on the straight line from the tick before; now if there was none.
+    """Return when the mean passed the limit, on the straight line from the tick before; now if that measured nothing.
 
-    Without it a crossing just after a tick would be noticed a tick late, and decided up to two ticks late.
+    Without it a crossing just after a tick would be noticed a tick late, and decided up to two ticks late. Over a gap
+    or a restart there is no line: time without data does not count.
     """
     before, at = view.memory.smoothed, view.memory.smoothed_at
-    if limit is None or before is None or at is None or view.memory.method != view.active:
+    if limit is None or before is None or at is None or view.memory.method != view.active or not view.memory.measured:
         return view.now
     crossed = min(before, smoothed) <= limit <= max(before, smoothed)
-    if not crossed or before == smoothed or not 0 < view.now - at <= LONGEST_GAP:
+    if not crossed or before == smoothed or not 0 < view.now - at <= LONGEST_STEP:
         return view.now
     return at + (view.now - at) * (limit - before) / (smoothed - before)

@@ -6,10 +6,11 @@ import pytest
 from tests.unit.controller.builders import NO_METRICS, NOW, condition, make_body, make_reading, make_snapshot, running
 
 from specdec_operator.api.conditions import Reason
-from specdec_operator.controller.gaps import GRACE_SECONDS, lost_at
+from specdec_operator.controller.gaps import lost_at
 from specdec_operator.controller.memory import Memory
 from specdec_operator.controller.work import work_out
 from specdec_operator.policy.signals import Reading
+from specdec_operator.policy.smoothing import GRACE_SECONDS
 
 READING = make_reading(3.0, "llama-0", "llama-1")
 

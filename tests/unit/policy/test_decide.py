@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.policy.build import NOW, Story, load, method, speculation, view
+from tests.unit.policy.build import NOW, TICK, Story, load, method, speculation, view
 
 from specdec_operator.api.conditions import ConditionStatus, Reason
 from specdec_operator.api.spec import SpeculationSpec
@@ -137,15 +137,84 @@ def test_missing_metrics_hold(active):
     assert held.message == f"{AWAY.message} {active} keeps running."
 
 
-def test_the_window_starts_anew_after_missing_metrics():
-    """What happened in between is unknown, so it did not last."""
+@pytest.mark.parametrize("missed", [1, 2, 3])
+def test_the_clock_of_the_window_stands_still_in_a_short_gap(missed):
+    """A gap of up to 45 s neither counts nor forgets: the switch comes later by its length."""
     story = Story(view())
     story.hold_at(80, 4 * MINUTE)
-    story.step(AWAY)
+    for _ in range(missed):
+        assert story.step(AWAY).action == DecisionAction.HOLD
+    story.hold_at(80, 3 * MINUTE)
+    assert [moment - NOW for moment, _ in story.switches] == [5 * MINUTE + missed * TICK]
+
+
+def test_a_gap_just_before_the_end_of_the_window_does_not_end_it():
+    """The time that the tick without data stood for is still to be measured."""
+    story = Story(view())
     story.hold_at(80, 4.75 * MINUTE)
-    assert not story.switches
-    story.hold_at(80, MINUTE)
+    assert story.step(AWAY).action == DecisionAction.HOLD
+    assert story.step(load(80)).reason == Reason.NOT_DECIDED_YET
+    assert story.step(load(80)).reason == Reason.PAST_BREAK_EVEN
     assert story.active == "none"
+
+
+def test_the_window_starts_anew_after_a_long_gap_in_the_metrics():
+    """What happened in more than 45 s is unknown, so it did not last."""
+    story = Story(view())
+    story.hold_at(80, 4 * MINUTE)
+    for _ in range(4):
+        story.step(AWAY)
+    back = story.now
+    story.hold_at(80, 6 * MINUTE)
+    assert [moment - back for moment, _ in story.switches] == [5 * MINUTE]
+
+
+def test_a_tick_that_is_late_after_a_short_gap_starts_the_window_anew():
+    """The gap lasts until something is measured again, also where no tick came in between."""
+    story = Story(view())
+    story.hold_at(80, 4.75 * MINUTE)
+    story.step(AWAY)
+    story.now += 60.0
+    assert story.step(load(80)).memory.crossed_since == story.now - TICK
+
+
+def test_a_scrape_that_fails_once_per_window_does_not_keep_an_overload_from_being_acted_on():
+    """Load 60 at a break-even of 20, one tick in 16 without one pod's series: the missed tick is all that it costs."""
+    story = Story(view(methods=(method(break_even=20),)))
+    for tick in range(4 * 60 * 2):
+        story.step(AWAY if tick % 16 == 15 else load(60))
+    assert [moment - NOW for moment, _ in story.switches] == [5 * MINUTE + TICK]
+
+
+def test_time_without_metrics_does_not_count_as_past_the_break_even():
+    """One sample after an outage is no crossing in the middle of it: the window counts from that sample."""
+    story = Story(view(methods=(method(break_even=20),), speculation=policy(disableAfter="60s", enableAfter="60s")))
+    story.step(load(10))
+    story.step(load(10))
+    while story.now < NOW + 120:
+        story.step(AWAY)
+    story.now = NOW + 130
+    first = story.step(load(60))
+    assert (first.action, first.reason, first.memory.crossed_since) == ("Keep", Reason.NOT_DECIDED_YET, NOW + 130)
+    story.hold_at(60, 2 * MINUTE)
+    assert [moment - NOW for moment, _ in story.switches] == [190.0]
+
+
+@pytest.mark.parametrize("missed", [1, 2])
+def test_a_crossing_within_a_short_gap_counts_from_the_tick_after_it(missed):
+    """No line is drawn over ticks that measured nothing."""
+    story = Story(view())
+    story.step(load(10))
+    for _ in range(missed):
+        story.step(AWAY)
+    back = story.now
+    assert story.step(load(600)).memory.crossed_since == back
+
+
+def test_a_crossing_within_a_restart_counts_from_the_first_tick_after_it():
+    """What the process before wrote into status is where the mean goes on, and no end of a line."""
+    before = PolicyMemory(smoothed=10.0, smoothed_at=NOW - 60, method="eagle3")
+    assert decide(view(load=load(600), memory=before)).memory.crossed_since == NOW
 
 
 def test_the_window_starts_anew_after_a_gap():

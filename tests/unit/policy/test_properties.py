@@ -16,6 +16,7 @@ from specdec_operator.policy.decide import decide
 from specdec_operator.policy.decision import PolicyMemory
 from specdec_operator.policy.join import summarise
 from specdec_operator.policy.signals import Load, Unavailable
+from specdec_operator.policy.smoothing import GRACE_SECONDS
 
 REASONS = st.sampled_from(
     [
@@ -75,11 +76,13 @@ def memory_on_the_brink(active: str, candidate: str) -> PolicyMemory:
 
 @given(start=starts(), candidate=st.sampled_from(["a", "b", "c", "none"]), reason=REASONS)
 def test_no_switch_without_data_however_close(start, candidate, reason):
-    """Whatever the memory says: without a load the active method stays, and the window starts anew."""
+    """Whatever the memory says: without a load the active method stays; after the grace the window starts anew."""
     brink = replace(start, memory=memory_on_the_brink(start.active, candidate), load=Unavailable(reason, "Gone."))
     decision = decide(brink)
     assert (decision.action, decision.target) == (DecisionAction.HOLD, start.active)
-    assert decision.memory.crossed_since is None
+    later = decide(replace(brink, now=NOW + GRACE_SECONDS, memory=decision.memory))
+    assert (later.action, later.target) == (DecisionAction.HOLD, start.active)
+    assert later.memory.crossed_since is None
 
 
 DEFECTS = st.sampled_from(
@@ -202,12 +205,31 @@ def test_the_decision_comes_within_the_window_and_one_tick(tick, quiet, high, wi
     assert window - 1e-6 <= latency <= window + tick + 1e-6
 
 
+@settings(deadline=None)
+@given(
+    window=st.sampled_from([15, 60, 100, 300]),
+    gaps=st.lists(st.tuples(st.integers(1, 8), st.integers(1, 3)), max_size=12),
+)
+def test_with_short_gaps_the_decision_comes_within_a_window_of_measured_time_and_one_tick(window, gaps):
+    """A measured tick counts until the next tick, one without data does not, and the switch is on a measured one."""
+    story = Story(view(speculation=speculation(policy={"disableAfter": f"{window}s", "minimumDwell": "0s"})))
+    seen = [there for good, missed in gaps for there in [True] * good + [False] * missed] + [True] * 30
+    counted = 0.0
+    for there in seen:
+        story.step(load(80) if there else Unavailable(Reason.NO_SERIES, "Gone."))
+        if story.switches:
+            break
+        counted += TICK * there
+    assert there
+    assert window <= counted <= window + TICK
+
+
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10_000), centre=st.floats(0.85, 1.15), noise=st.floats(0.05, 0.5))
 def test_noise_around_the_break_even_does_not_flap(seed, centre, noise):
     """Half a day of noise around B* costs at most the way out: the way back lies well below."""
     chance = random.Random(seed)
-    story = Story(view(speculation=speculation(policy={"maximumSwitchesPerDay": 1000})))
+    story = Story(view(speculation=speculation(policy={"maximumSwitchesPerDay": 10})))
     for _ in range(4 * 60 * 12):
         story.step(load(max(0.0, chance.gauss(60 * centre, 60 * noise))))
     assert [target for _, target in story.switches] in ([], ["none"])
