@@ -39,7 +39,7 @@ QUICK: Body = {
     "disableAfter": "15s",
     "enableAfter": "15s",
     "minimumDwell": "15s",
-    "maximumSwitchesPerDay": 20,
+    "maximumSwitchesPerDay": 10,
 }
 
 

@@ -117,6 +117,24 @@ class AtLeast(_Marker[str]):
 
 
 @dataclass(frozen=True)
+class AtMost(_Marker[int]):
+    """A number no greater than `largest`; `message` says what to write. The field's own maximum must be greater."""
+
+    largest: int
+    message: str
+
+    def check(self, value: int) -> int:
+        """Refuse a greater number."""
+        if value > self.largest:
+            raise ValueError(f"{value}: {self.message}")
+        return value
+
+    def extend(self, schema: dict[str, Any]) -> None:
+        """Add the limit as CEL, which can carry a message."""
+        schema.setdefault(VALIDATIONS, []).append(Rule(f"self <= {self.largest}", self.message).as_schema())
+
+
+@dataclass(frozen=True)
 class Keyed(_Marker[Mapping[str, Any]]):
     """A schema-free object that must have one text field, by which a list of them is merged."""
 

@@ -16,7 +16,7 @@ from specdec_operator.api.base import (
     ShortText,
 )
 from specdec_operator.api.names import NONE_METHOD
-from specdec_operator.api.schema import AtLeast, Matches, Rule, UniqueBy, cel
+from specdec_operator.api.schema import AtLeast, AtMost, Matches, Rule, UniqueBy, cel
 
 
 class SpeculationMode(StrEnum):
@@ -104,8 +104,12 @@ class PolicySpec(ApiModel):
     """Threshold: how long the load must be below the break-even again. At least 15s."""
     minimum_dwell: Duration = "15m"
     """Shortest time between two switches."""
-    maximum_switches_per_day: Annotated[int, Field(ge=0, le=1000)] = 4
-    """Most switches in 24 hours; the last one may only go to none."""
+    maximum_switches_per_day: Annotated[
+        int,
+        Field(ge=0, le=1000),
+        AtMost(10, "write a number from 0 to 10: status.switches, by which switches are counted, keeps the last ten"),
+    ] = 4
+    """Most switches in 24 hours, at most 10; the last one may only go to none."""
     switch_cost: Duration | None = None
     """What a switch costs in engine time. Absent: the measured start-up time."""
     act_on_priors: bool = False

@@ -12,7 +12,7 @@ POLICY = {
     "disableAfter": "15s",
     "enableAfter": "15s",
     "minimumDwell": "15s",
-    "maximumSwitchesPerDay": 100,
+    "maximumSwitchesPerDay": 10,
 }
 METHODS = [{**EAGLE, "breakEvenConcurrency": 20, "expectedAcceptanceLength": "2.4"}]
 
