@@ -57,7 +57,7 @@ def _speed(axes: Axes, seconds: list[float], samples: Sequence[Sample], scenario
         values = [s.speed.get(TWIN, float("nan")) for s in samples]
         axes.plot(seconds, values, color=ALWAYS_ON, linestyle="--", label="always-on twin")
     axes.set_ylabel("tokens per second\nper request")
-    axes.legend(loc="upper right", fontsize="small")
+    axes.legend(loc="lower right", fontsize="small")
 
 
 def _shade(axes: Axes, seconds: list[float], samples: Sequence[Sample]) -> None:
