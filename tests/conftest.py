@@ -22,6 +22,17 @@ NO_CLUSTER = (
 )
 
 
+END_TO_END = Path(__file__).parent / "e2e"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the end-to-end tests last, in whatever order the folders were named.
+
+    Their operator serves the whole cluster until the session ends, and would work on the objects of other tests.
+    """
+    items.sort(key=lambda item: END_TO_END in item.path.parents)
+
+
 class Kubectl(Protocol):
     """Calls kubectl."""
 
